@@ -1,0 +1,258 @@
+//! A cell: one row of results, a test with its parameters and what came of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Flag, Histogram, Series};
+
+/// Which way data moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From the medium.
+    Read,
+    /// To the medium.
+    Write,
+}
+
+/// The order in which addresses are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Ascending without gaps.
+    Sequential,
+    /// Independent and uniform; addresses may repeat (`norandommap` in fio).
+    Uniform,
+    /// Every block exactly once, in random order.
+    Permutation,
+    /// One random block in each allocation unit per pass, allocation units in random order (flash.md F5).
+    Stratified,
+    /// At a fixed distance, as a file system's metadata lies.
+    Strided,
+}
+
+/// The part of the medium a cell's span lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Region {
+    /// From the first byte.
+    Front,
+    /// From half of the capacity on: where the headline tests run, so that a faster front area does not flatter them.
+    Middle,
+    /// All of it.
+    Whole,
+    /// A file on a file system.
+    File,
+}
+
+/// What the written bytes look like to a controller that compresses or recognises data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// All bytes 0x00.
+    Zeros,
+    /// One byte repeated, as iozone writes.
+    Byte(u8),
+    /// One incompressible 4 KiB block, over and over.
+    Repeated,
+    /// Never the same twice, and no compressor shrinks it.
+    Incompressible,
+    /// This many percent of every 4 KiB are zeros, the rest is incompressible.
+    Compressible(u8),
+}
+
+/// When a write counts as done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Sync {
+    /// When the medium accepts it.
+    #[default]
+    None,
+    /// When the data is durable (O_DSYNC).
+    Data,
+    /// When data and metadata are durable (O_SYNC).
+    File,
+}
+
+/// The way through the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Path {
+    /// O_DIRECT, past the page cache.
+    #[default]
+    Direct,
+    /// Through the page cache.
+    Buffered,
+}
+
+/// The parameters of a cell. What a test does not have is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Params {
+    /// Which way data moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// In what order addresses are visited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Pattern>,
+    /// Bytes of one I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_bytes: Option<u64>,
+    /// Which part of the medium.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<Region>,
+    /// First byte of the address range touched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_offset_bytes: Option<u64>,
+    /// Length of the address range touched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_bytes: Option<u64>,
+    /// I/Os in flight per thread.
+    #[serde(default = "one")]
+    pub queue_depth: u32,
+    /// Independent closed loops, each with its own random order.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// When a write counts as done.
+    #[serde(default)]
+    pub sync: Sync,
+    /// The way through the kernel.
+    #[serde(default)]
+    pub path: Path,
+    /// What is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+    /// Passes over the span.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<u32>,
+    /// Which of a test's several measurements this is ("rewrite", "published-form", ...).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
+    /// Anything else, by name with its unit.
+    #[serde(default, flatten)]
+    pub other: BTreeMap<String, f64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A measured figure with its uncertainty.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Estimate {
+    /// The figure, in the unit its name says.
+    pub value: f64,
+    /// Its 95 % confidence interval; null where the samples do not support one.
+    pub ci95: Option<[f64; 2]>,
+    /// How many I/Os (or repeats) it rests on.
+    pub n: u64,
+}
+
+/// What one I/O took, in nanoseconds. A percentile with too few samples is absent (flash.md F1).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Latency {
+    /// Samples.
+    pub n: u64,
+    /// Fastest.
+    pub min: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: Option<u64>,
+    /// 90th percentile.
+    pub p90: Option<u64>,
+    /// 95th percentile.
+    pub p95: Option<u64>,
+    /// 99th percentile.
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    pub p99_9: Option<u64>,
+    /// Slowest: the worst stall.
+    pub max: u64,
+}
+
+/// What was measured. Names carry their unit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Metrics {
+    /// I/O operations a second: total over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iops: Option<Estimate>,
+    /// Bytes a second: total over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bps: Option<Estimate>,
+    /// Time of one I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<Latency>,
+    /// Everything else a test reports: `access_time_ns`, `cpu_ns_per_io`, `groups_per_s`, `burst_iops`, `zero_to_random_ratio`.
+    #[serde(default, flatten)]
+    pub other: BTreeMap<String, Estimate>,
+}
+
+/// Why a cell ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// The numbers were certain.
+    Converged,
+    /// The time for it was up.
+    Time,
+    /// All its bytes were moved.
+    Bytes,
+    /// All its I/Os were done.
+    Ops,
+    /// Someone pressed Ctrl-C, or the process was ended.
+    Interrupted,
+    /// The medium failed; `reason` says how.
+    Error,
+}
+
+/// One row of results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cell {
+    /// Stable name within the run: the test, and a number where it has several cells (`random-write/2`).
+    pub id: String,
+    /// The test.
+    pub test: String,
+    /// With which parameters.
+    pub params: Params,
+    /// What came of it.
+    pub metrics: Metrics,
+    /// Every latency, in nanoseconds (HdrHistogram V2 deflate, base64; 3 significant digits).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub histogram: Option<Histogram>,
+    /// Curves: rate along the span, latency over time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Series>,
+    /// I/Os done.
+    pub ops: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Bytes written to the medium, all phases included.
+    pub written_bytes: u64,
+    /// From first submission to last completion of the measured part, by the device's clock.
+    pub elapsed_ns: u64,
+    /// Why it ended.
+    pub stop: Stop,
+    /// The reason in words, where it ended by an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Doubts about the numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<Flag>,
+    /// What the numbers were measured on, where that is not the target itself ("ext4 -b 4096, noatime, on a 512 MiB partition").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+}

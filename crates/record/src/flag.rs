@@ -1,0 +1,163 @@
+//! Doubts: a result that is valid, but should be read with care. Each says what was seen and what to do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{BytesPerSecond, Nanos, significant};
+
+/// A doubt about a cell's numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "flag", rename_all = "kebab-case")]
+pub enum Flag {
+    /// The interval is wider than asked for.
+    NotConverged {
+        /// Half the width of the 95 % interval over the figure.
+        relative_half_width: f64,
+    },
+    /// Too few I/Os for an interval.
+    TooFewSamples {
+        /// How many there were.
+        n: u64,
+    },
+    /// The rate was still moving at the end.
+    Drifting {
+        /// Largest minus smallest of the last windows over their mean.
+        range: f64,
+        /// Change of the fitted line over those windows, over their mean.
+        slope: f64,
+    },
+    /// Batches depend on their predecessors: the interval is too narrow.
+    Autocorrelated {
+        /// Lag-1 correlation of the batch means.
+        lag1: f64,
+    },
+    /// Faster than the link can carry: not the medium's number.
+    FasterThanLink {
+        /// What was measured.
+        bps: f64,
+        /// What the link can carry.
+        link_bps: f64,
+    },
+    /// Faster than memory can be copied: not the medium's number.
+    FasterThanMemory {
+        /// What was measured.
+        bps: f64,
+        /// What a copy in memory does.
+        memory_bps: f64,
+    },
+    /// Some I/Os took no measurable time: they did not reach the medium.
+    ZeroLatency {
+        /// How many.
+        n: u64,
+    },
+    /// Parts of the file have never been written; reading them touches no medium.
+    Sparse {
+        /// Bytes without storage.
+        hole_bytes: u64,
+    },
+    /// The page cache answered.
+    Cached,
+    /// The file system compresses, so incompressible and other data differ by its doing.
+    CompressedFilesystem,
+    /// A memory file system: there is no medium.
+    MemoryFilesystem,
+    /// The device holds its data in the memory of the host (a loop device over a file, through the page cache).
+    HostCached,
+    /// The span was never written by us: a controller may answer reads of unwritten flash without touching it.
+    NotPrimed,
+    /// Fewer bytes were primed than asked for, because time was up.
+    PartlyPrimed {
+        /// Bytes primed.
+        primed_bytes: u64,
+        /// Bytes asked for.
+        wanted_bytes: u64,
+    },
+    /// The block is larger than the largest command and no multiple of it: the tail is a command of its own (flash.md A4).
+    SplitCommand {
+        /// Bytes of one I/O.
+        block_bytes: u64,
+        /// Largest command.
+        max_transfer_bytes: u64,
+    },
+    /// Small writes go a faster way that is limited: the rate fell or 16 KiB are much slower (flash.md F5).
+    SmallWriteBypass {
+        /// IOPS at this size over IOPS at 16 KiB.
+        ratio: f64,
+    },
+    /// Work was left to the medium after the last write; the figure includes waiting for it.
+    Debt {
+        /// How long it took to settle.
+        debt_ns: u64,
+    },
+    /// The processor was busy with other things.
+    BusyHost {
+        /// Load average over cores.
+        load_per_core: f64,
+    },
+    /// The medium or the host was slowed by heat.
+    Throttled,
+    /// A call took longer than any latency the histogram can hold or than a medium may take.
+    Stalled {
+        /// The longest one.
+        longest_ns: u64,
+    },
+    /// Anything else, in words.
+    Note {
+        /// One sentence.
+        text: String,
+    },
+}
+
+impl Flag {
+    /// Whether the figure must not be taken for the medium's.
+    pub fn is_impossible(&self) -> bool {
+        matches!(
+            self,
+            Flag::FasterThanLink { .. } | Flag::FasterThanMemory { .. } | Flag::ZeroLatency { .. } | Flag::Cached | Flag::MemoryFilesystem | Flag::Sparse { .. }
+        )
+    }
+}
+
+impl std::fmt::Display for Flag {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let percent = |x: f64| significant(x * 100.0);
+        match self {
+            Flag::NotConverged { relative_half_width } => {
+                write!(f, "not converged: the figure is certain to {} % only; give it more time", percent(*relative_half_width))
+            }
+            Flag::TooFewSamples { n } => write!(f, "{n} I/Os are too few for an interval; give it more time"),
+            Flag::Drifting { range, .. } => {
+                write!(f, "still moving: the last windows differ by {} %; a longer run shows where it settles", percent(*range))
+            }
+            Flag::Autocorrelated { lag1 } => write!(f, "neighbouring batches go together (r1 {}): the interval is too narrow", significant(*lag1)),
+            Flag::FasterThanLink { bps, link_bps } => {
+                write!(f, "impossible: {} over a link of {}; a cache answered", BytesPerSecond(*bps), BytesPerSecond(*link_bps))
+            }
+            Flag::FasterThanMemory { bps, memory_bps } => {
+                write!(f, "impossible: {}, memory does {}; nothing was read from a medium", BytesPerSecond(*bps), BytesPerSecond(*memory_bps))
+            }
+            Flag::ZeroLatency { n } => write!(f, "impossible: {n} I/Os took no time; they never reached a medium"),
+            Flag::Sparse { hole_bytes } => write!(f, "the file has {} that were never written; reading them touches no medium", crate::units::Bytes(*hole_bytes)),
+            Flag::Cached => write!(f, "the page cache answered, not the medium"),
+            Flag::CompressedFilesystem => write!(f, "the file system compresses data itself"),
+            Flag::MemoryFilesystem => write!(f, "the file system lives in memory: there is no medium"),
+            Flag::HostCached => write!(f, "the device is backed by the host's page cache"),
+            Flag::NotPrimed => write!(f, "the span was never written by this run; reads of unwritten flash can be faked"),
+            Flag::PartlyPrimed { primed_bytes, wanted_bytes } => {
+                write!(f, "primed {} of {} before time was up", crate::units::Bytes(*primed_bytes), crate::units::Bytes(*wanted_bytes))
+            }
+            Flag::SplitCommand { block_bytes, max_transfer_bytes } => write!(
+                f,
+                "{} is sent as commands of {} and a rest; this dip is the link's, not the medium's",
+                crate::units::Bytes(*block_bytes),
+                crate::units::Bytes(*max_transfer_bytes)
+            ),
+            Flag::SmallWriteBypass { ratio } => write!(f, "small writes take a faster way: {} times the IOPS of 16 KiB", significant(*ratio)),
+            Flag::Debt { debt_ns } => write!(f, "the medium needed {} more to settle; the figure includes it", Nanos(*debt_ns)),
+            Flag::BusyHost { load_per_core } => write!(f, "the host was busy (load {} per core)", significant(*load_per_core)),
+            Flag::Throttled => write!(f, "slowed down by heat"),
+            Flag::Stalled { longest_ns } => write!(f, "one call took {}", Nanos(*longest_ns)),
+            Flag::Note { text } => write!(f, "{text}"),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Units, the versioned run record and its published subset, latency histogram and series.
+//!
+//! A record holds plan, medium, host, software version and raw histograms and series, so that every table, finding and report
+//! can be redone without measuring again. This room knows nothing of files, clocks, threads, command lines, HTML or HTTP.
+
+mod cell;
+mod flag;
+mod histogram;
+mod medium;
+mod published;
+mod run;
+mod series;
+pub mod units;
+
+pub use cell::{Cell, Content, Direction, Estimate, Latency, Metrics, Params, Path, Pattern, Region, Stop, Sync};
+pub use flag::Flag;
+pub use histogram::{Histogram, HistogramError};
+pub use medium::{
+    Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target, TargetKind, Temperature,
+};
+pub use published::Published;
+pub use run::{Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software};
+pub use series::{Axis, Series};

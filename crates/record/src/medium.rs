@@ -1,0 +1,309 @@
+//! What was measured and where: medium, host, target. What is not known is null, never guessed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! data {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident : $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(default)]
+        pub struct $name { $($(#[$field_doc])* pub $field: $type,)* }
+    };
+}
+
+/// What kind of thing a medium is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MediumKind {
+    /// SD or microSD card in a host slot.
+    Sd,
+    /// eMMC.
+    Emmc,
+    /// USB stick, or a card behind a USB reader.
+    Usb,
+    /// CompactFlash or another ATA flash module.
+    CompactFlash,
+    /// SATA solid state disk.
+    Ssd,
+    /// NVMe.
+    Nvme,
+    /// Turning disk.
+    Disk,
+    /// Virtual disk of a virtual machine.
+    Virtual,
+    /// Loop device.
+    Loop,
+    /// Simulated.
+    Simulated,
+    /// Not known.
+    #[default]
+    Unknown,
+}
+
+data! {
+/// What the box or the registers claim.
+Claims {
+    /// Capacity in bytes as printed.
+    capacity_bytes: Option<u64>,
+    /// Speed class C2 to C10.
+    speed_class: Option<u32>,
+    /// UHS speed grade U1, U3.
+    uhs_grade: Option<u32>,
+    /// Video speed class V6 to V90.
+    video_class: Option<u32>,
+    /// Application performance class A1, A2.
+    app_class: Option<u32>,
+    /// Sequential read in bytes a second.
+    read_bps: Option<f64>,
+    /// Sequential write in bytes a second.
+    write_bps: Option<f64>,
+}}
+
+data! {
+/// What the SD status register says of speed (flash.md G1).
+SpeedClasses {
+    /// SPEED_CLASS, as 2, 4, 6, 10.
+    speed_class: Option<u32>,
+    /// UHS_SPEED_GRADE.
+    uhs_grade: Option<u32>,
+    /// VIDEO_SPEED.
+    video_class: Option<u32>,
+    /// APP_PERF_CLASS.
+    app_class: Option<u32>,
+    /// AU_SIZE in bytes.
+    au_bytes: Option<u64>,
+    /// UHS_AU_SIZE in bytes.
+    uhs_au_bytes: Option<u64>,
+}}
+
+data! {
+/// What the medium says of its own health.
+Health {
+    /// Share of the rated life used, in percent (eMMC life time A/B as the upper end of its 10 % step; NVMe percentage used).
+    used_percent: Option<f64>,
+    /// eMMC PRE_EOL_INFO: 1 normal, 2 80 % of the reserve used, 3 urgent.
+    pre_eol: Option<u32>,
+    /// Bytes the host has written in its life.
+    written_bytes: Option<u64>,
+    /// Media errors.
+    media_errors: Option<u64>,
+    /// Where this came from ("sysfs", "smartctl 7.3").
+    source: Option<String>,
+}}
+
+data! {
+/// The thing under test.
+Medium {
+    /// What kind of thing.
+    kind: MediumKind,
+    /// Who made it, as it says itself.
+    vendor: Option<String>,
+    /// Model or product name.
+    model: Option<String>,
+    /// Firmware revision.
+    firmware: Option<String>,
+    /// Serial number (never published).
+    serial: Option<String>,
+    /// Size in bytes.
+    capacity_bytes: Option<u64>,
+    /// "mmc", "usb", "ata", "nvme", "scsi", "virtio", "loop", "sim".
+    interface: Option<String>,
+    /// SD or MMC card identification register, hex (holds the serial number; never published).
+    cid: Option<String>,
+    /// Card specific data register, hex.
+    csd: Option<String>,
+    /// SD configuration register, hex.
+    scr: Option<String>,
+    /// SD status register, hex.
+    ssr: Option<String>,
+    /// Manufacturer id of the CID, with its usual name.
+    manufacturer: Option<String>,
+    /// OEM id of the CID as text.
+    oem: Option<String>,
+    /// Month of manufacture, "2019-07".
+    made: Option<String>,
+    /// Allocation unit in bytes as the registers declare it.
+    au_bytes: Option<u64>,
+    /// Speed classes as the registers declare them.
+    classes: Option<SpeedClasses>,
+    /// The card sits behind a reader that hides its registers; identity is the reader's.
+    behind_reader: Option<bool>,
+    /// Whether it turns.
+    rotational: Option<bool>,
+    /// Whether it can be taken out.
+    removable: Option<bool>,
+    /// Stable names under /dev/disk/by-id (hold the serial number; never published).
+    by_id: Vec<String>,
+    /// What the user says the box claims.
+    claims: Option<Claims>,
+    /// Its own health figures.
+    health: Option<Health>,
+    /// The simulated profile, where it is one.
+    profile: Option<String>,
+}}
+
+data! {
+/// How the medium is attached.
+Link {
+    /// "usb-storage", "uas", "sdhci-iproc", "ahci", "nvme", "virtio_blk".
+    driver: Option<String>,
+    /// Bus mode in words: "sd uhs SDR104, 4 bit, 200 MHz", "480 Mbit/s".
+    mode: Option<String>,
+    /// What the link can carry at most, in bytes a second, where it is known.
+    max_bps: Option<f64>,
+    /// USB vendor and product id, "0781:5580".
+    usb_id: Option<String>,
+    /// USB manufacturer and product strings.
+    usb_name: Option<String>,
+    /// Commands the device takes at once.
+    queue_depth: Option<u32>,
+    /// Whether command queueing of an SD or MMC card is on.
+    command_queue: Option<bool>,
+}}
+
+data! {
+/// Limits of the block layer queue (flash.md G5).
+Queue {
+    /// Scheduler in use.
+    scheduler: Option<String>,
+    /// Schedulers on offer.
+    schedulers: Vec<String>,
+    /// Requests that may wait.
+    nr_requests: Option<u64>,
+    /// Largest command now.
+    max_sectors_kb: Option<u64>,
+    /// Largest command the hardware takes.
+    max_hw_sectors_kb: Option<u64>,
+    /// Smallest addressable unit.
+    logical_block_bytes: Option<u64>,
+    /// Unit without read-modify-write, as declared.
+    physical_block_bytes: Option<u64>,
+    /// Smallest efficient I/O.
+    minimum_io_bytes: Option<u64>,
+    /// Best I/O.
+    optimal_io_bytes: Option<u64>,
+    /// Discard granularity; 0 where there is none.
+    discard_granularity_bytes: Option<u64>,
+    /// "write back" or "write through".
+    write_cache: Option<String>,
+    /// Forced unit access.
+    fua: Option<bool>,
+    /// Read ahead.
+    read_ahead_kb: Option<u64>,
+    /// Merging switched off.
+    nomerges: Option<u64>,
+    /// Latency target of write throttling.
+    wbt_lat_usec: Option<i64>,
+    /// Zone model.
+    zoned: Option<String>,
+}}
+
+data! {
+/// The file system a directory or file lies on.
+Filesystem {
+    /// "ext4", "xfs", "vfat".
+    kind: Option<String>,
+    /// Mount options.
+    options: Option<String>,
+    /// Mounted device.
+    source: Option<String>,
+    /// Size in bytes.
+    size_bytes: Option<u64>,
+    /// Free for this user, in bytes.
+    free_bytes: Option<u64>,
+    /// Where the partition begins on the medium, in bytes.
+    partition_offset_bytes: Option<u64>,
+}}
+
+/// What the user named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// A directory: a test file is made in it.
+    #[default]
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    Block,
+    /// `sim:PROFILE`.
+    Simulated,
+}
+
+data! {
+/// The way to the medium.
+Target {
+    /// What it is.
+    kind: TargetKind,
+    /// As the user named it (never published).
+    path: String,
+    /// Kernel name of the block device below ("mmcblk0", "sda").
+    device: Option<String>,
+    /// Its number, "179:0".
+    device_number: Option<String>,
+    /// Kernel's disk sequence number: another medium in the same slot has another one.
+    diskseq: Option<u64>,
+    /// File system, where the target is on one.
+    filesystem: Option<Filesystem>,
+    /// Block queue of the device below.
+    queue: Option<Queue>,
+    /// How it is attached.
+    link: Option<Link>,
+    /// "io_uring", "pread/pwrite", "virtual time".
+    engine: Option<String>,
+    /// File a loop device is backed by, and whether it is read directly (path never published).
+    backing: Option<String>,
+}}
+
+data! {
+/// A thermometer reading.
+Temperature {
+    /// Which thermometer.
+    sensor: String,
+    /// At the start, in degrees Celsius.
+    start_celsius: Option<f64>,
+    /// At the end, in degrees Celsius.
+    end_celsius: Option<f64>,
+}}
+
+data! {
+/// The machine that measured (flash.md G6).
+Host {
+    /// `uname -r`.
+    kernel: Option<String>,
+    /// "x86_64", "aarch64".
+    arch: Option<String>,
+    /// Board or product name.
+    board: Option<String>,
+    /// Processor model.
+    cpu: Option<String>,
+    /// Processors online.
+    cpus: Option<u32>,
+    /// Frequency governor.
+    governor: Option<String>,
+    /// Frequency limits in kHz.
+    cpu_khz: Option<[u64; 2]>,
+    /// Memory in bytes.
+    memory_bytes: Option<u64>,
+    /// Rate of a copy in memory, measured at the start, in bytes a second.
+    memory_bps: Option<f64>,
+    /// Load average over one minute at the start.
+    load: Option<f64>,
+    /// Clock source.
+    clocksource: Option<String>,
+    /// Hypervisor, or "none".
+    virtualised: Option<String>,
+    /// Kernel command line words that matter for storage.
+    kernel_options: Vec<String>,
+    /// Writeback limits: name to value.
+    vm: BTreeMap<String, u64>,
+    /// Whether throttling was seen (Raspberry Pi firmware flags).
+    throttled: Option<String>,
+    /// Thermometers.
+    temperatures: Vec<Temperature>,
+}}

@@ -1,0 +1,96 @@
+//! What may be published: an allow-list, converted by hand. No serial numbers, host names, user names or paths.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Cell, Claims, Finding, Flag, Host, Link, MediumKind, Queue, Record, Skip, Software, SpeedClasses, TargetKind};
+
+/// The published subset of a record. A field that is not named here is not published.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[allow(missing_docs, reason = "each field is the record's field of the same name")]
+pub struct Published {
+    pub schema: String,
+    pub started: Option<String>,
+    pub elapsed_ns: u64,
+    pub seed: u64,
+    pub suite: String,
+    pub label: Option<String>,
+    pub software: Software,
+    pub kind: MediumKind,
+    pub vendor: Option<String>,
+    pub model: Option<String>,
+    pub firmware: Option<String>,
+    pub capacity_bytes: Option<u64>,
+    pub interface: Option<String>,
+    pub manufacturer: Option<String>,
+    pub oem: Option<String>,
+    pub made: Option<String>,
+    pub classes: Option<SpeedClasses>,
+    pub claims: Option<Claims>,
+    pub behind_reader: Option<bool>,
+    pub rotational: Option<bool>,
+    pub profile: Option<String>,
+    pub target: TargetKind,
+    pub filesystem: Option<String>,
+    pub mount_options: Option<String>,
+    pub queue: Option<Queue>,
+    pub link: Option<Link>,
+    pub engine: Option<String>,
+    pub kernel: Option<String>,
+    pub arch: Option<String>,
+    pub board: Option<String>,
+    pub cpu: Option<String>,
+    pub cpus: Option<u32>,
+    pub governor: Option<String>,
+    pub cells: Vec<Cell>,
+    pub skipped: Vec<Skip>,
+    pub flags: Vec<Flag>,
+    pub findings: Vec<Finding>,
+}
+
+impl From<&Record> for Published {
+    fn from(record: &Record) -> Published {
+        let medium = &record.medium;
+        let host = record.host.clone().unwrap_or_else(Host::default);
+        let filesystem = record.target.filesystem.clone().unwrap_or_default();
+        Published {
+            schema: record.schema.clone(),
+            started: record.run.started.clone(),
+            elapsed_ns: record.run.elapsed_ns,
+            seed: record.run.seed,
+            suite: record.run.suite.clone(),
+            label: record.run.label.clone(),
+            software: record.run.software.clone(),
+            kind: medium.kind,
+            vendor: medium.vendor.clone(),
+            model: medium.model.clone(),
+            firmware: medium.firmware.clone(),
+            capacity_bytes: medium.capacity_bytes,
+            interface: medium.interface.clone(),
+            manufacturer: medium.manufacturer.clone(),
+            oem: medium.oem.clone(),
+            made: medium.made.clone(),
+            classes: medium.classes.clone(),
+            claims: medium.claims.clone(),
+            behind_reader: medium.behind_reader,
+            rotational: medium.rotational,
+            profile: medium.profile.clone(),
+            target: record.target.kind,
+            filesystem: filesystem.kind,
+            mount_options: filesystem.options,
+            queue: record.target.queue.clone(),
+            link: record.target.link.clone(),
+            engine: record.target.engine.clone(),
+            kernel: host.kernel,
+            arch: host.arch,
+            board: host.board,
+            cpu: host.cpu,
+            cpus: host.cpus,
+            governor: host.governor,
+            cells: record.cells.clone(),
+            skipped: record.skipped.clone(),
+            flags: record.flags.clone(),
+            findings: record.findings.clone(),
+        }
+    }
+}

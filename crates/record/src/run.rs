@@ -1,0 +1,191 @@
+//! The record: what a run leaves.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Cell, Flag, Host, Medium, Params, Target};
+
+/// The version of the record's form.
+pub const SCHEMA: &str = "flashmark/1";
+
+/// The program that measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Software {
+    /// "flashmark".
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its commit, where the build knew it.
+    pub commit: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// Not yet.
+    #[default]
+    Running,
+    /// All planned cells are done.
+    Complete,
+    /// By Ctrl-C or a signal; can be resumed.
+    Interrupted,
+    /// The medium failed; can be resumed.
+    Error,
+}
+
+/// One execution of a suite.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Run {
+    /// Names the run.
+    pub id: String,
+    /// RFC 3339; null for a simulated medium, whose time is not ours.
+    pub started: Option<String>,
+    /// RFC 3339.
+    pub finished: Option<String>,
+    /// From the first cell to the last by the device's clock.
+    pub elapsed_ns: u64,
+    /// Every random choice comes from this.
+    pub seed: u64,
+    /// Name of the suite.
+    pub suite: String,
+    /// The user's words for it.
+    pub label: Option<String>,
+    /// What was run.
+    pub command: Vec<String>,
+    /// The program.
+    pub software: Software,
+    /// How it ended.
+    pub ended: Ended,
+    /// Times it was taken up again after an interruption.
+    pub resumed: u32,
+}
+
+/// A cell as it was planned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlannedCell {
+    /// Stable name within the run.
+    pub id: String,
+    /// The test.
+    pub test: String,
+    /// With which parameters.
+    pub params: Params,
+    /// The most time it may take, by the device's clock.
+    pub max_ns: u64,
+    /// The most it may write.
+    pub max_written_bytes: u64,
+}
+
+/// A test or cell that was not run, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Skip {
+    /// The test, or the cell's id.
+    pub test: String,
+    /// One sentence.
+    pub reason: String,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// Read the numbers with care.
+    Warning,
+    /// The medium fails a check.
+    Failure,
+}
+
+/// A conclusion with its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// Stable name ("span-cache").
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Plain words.
+    pub statement: String,
+    /// Cells and numbers it rests on.
+    pub evidence: Vec<String>,
+    /// 0 to 1; null where no probability was worked out.
+    pub confidence: Option<f64>,
+}
+
+/// The file that a run leaves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Record {
+    /// "flashmark/1".
+    pub schema: String,
+    /// This execution.
+    pub run: Run,
+    /// The thing under test.
+    pub medium: Medium,
+    /// The machine; null for a simulated medium.
+    pub host: Option<Host>,
+    /// The way to the medium.
+    pub target: Target,
+    /// What was to be done.
+    pub plan: Vec<PlannedCell>,
+    /// What was done.
+    pub cells: Vec<Cell>,
+    /// What was left out, and why.
+    pub skipped: Vec<Skip>,
+    /// Doubts about the run as a whole.
+    pub flags: Vec<Flag>,
+    /// Conclusions.
+    pub findings: Vec<Finding>,
+}
+
+/// A record could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Not JSON, or not of this form.
+    #[error("not a flashmark record: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// Written by a newer version.
+    #[error("the record is of form '{found}', this version reads '{SCHEMA}'; a newer flashmark reads it")]
+    Newer {
+        /// What it says it is.
+        found: String,
+    },
+}
+
+impl Record {
+    /// Reads a record. A newer form is refused politely.
+    pub fn from_json(text: &str) -> Result<Record, RecordError> {
+        #[derive(Deserialize)]
+        struct Probe {
+            schema: String,
+        }
+        let probe: Probe = serde_json::from_str(text)?;
+        if probe.schema != SCHEMA {
+            return Err(RecordError::Newer { found: probe.schema });
+        }
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// The text form: indented JSON with a final newline, the same bytes for the same record.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a record has only string keys");
+        text.push('\n');
+        text
+    }
+
+    /// Bytes written to the medium by all cells.
+    pub fn written_bytes(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.written_bytes).sum()
+    }
+
+    /// The cells of one test, in order.
+    pub fn cells_of<'a>(&'a self, test: &'a str) -> impl Iterator<Item = &'a Cell> {
+        self.cells.iter().filter(move |cell| cell.test == test)
+    }
+}

@@ -1,0 +1,40 @@
+//! Curves kept with a cell.
+
+use serde::{Deserialize, Serialize};
+
+/// What an axis of a series means; names carry the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Axis {
+    /// Time since the cell began.
+    ElapsedNs,
+    /// Bytes moved since the cell began.
+    Bytes,
+    /// Position on the medium.
+    OffsetBytes,
+    /// Operations done.
+    Ops,
+    /// Bytes a second.
+    Bps,
+    /// I/Os a second.
+    Iops,
+    /// Time of one I/O.
+    LatencyNs,
+    /// Degrees Celsius.
+    Celsius,
+}
+
+/// A curve of at most a few hundred points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Series {
+    /// What it shows ("rate along the fill", "slowest I/O in each window").
+    pub name: String,
+    /// Meaning of the first number of a point.
+    pub x: Axis,
+    /// Meaning of the second number of a point.
+    pub y: Axis,
+    /// The points in order of x.
+    pub points: Vec<[f64; 2]>,
+}

@@ -1,0 +1,253 @@
+//! Bytes, nanoseconds and rates: parsing what a person types, and printing what a person reads.
+//!
+//! MB = 10^6 bytes and MiB = 2^20 bytes; a bare `k`, `M`, `G` is binary, as in fio, dd and iozone. Every printed figure says
+//! which it is.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One KiB, in bytes.
+pub const KIB: u64 = 1 << 10;
+/// One MiB, in bytes.
+pub const MIB: u64 = 1 << 20;
+/// One GiB, in bytes.
+pub const GIB: u64 = 1 << 30;
+/// One second, in nanoseconds.
+pub const SECOND_NS: u64 = 1_000_000_000;
+/// One millisecond, in nanoseconds.
+pub const MILLISECOND_NS: u64 = 1_000_000;
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Bytes(pub u64);
+
+/// A length of time in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Nanos(pub u64);
+
+/// I/O operations a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Iops(pub f64);
+
+/// Bytes a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct BytesPerSecond(pub f64);
+
+/// A size or duration that could not be read; says what was given and what would be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{given}' is not a {what}; write {examples}")]
+pub struct UnitError {
+    given: String,
+    what: &'static str,
+    examples: &'static str,
+}
+
+const SIZES: [(&str, u64); 21] = [
+    ("", 1),
+    ("b", 1),
+    ("k", KIB),
+    ("m", MIB),
+    ("g", GIB),
+    ("t", 1 << 40),
+    ("ki", KIB),
+    ("mi", MIB),
+    ("gi", GIB),
+    ("ti", 1 << 40),
+    ("kib", KIB),
+    ("mib", MIB),
+    ("gib", GIB),
+    ("tib", 1 << 40),
+    ("kb", 1_000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+    ("s", 512),
+    ("sector", 512),
+    ("sectors", 512),
+];
+
+const DURATIONS: [(&str, u64); 8] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", MILLISECOND_NS),
+    ("s", SECOND_NS),
+    ("", SECOND_NS),
+    ("m", 60 * SECOND_NS),
+    ("min", 60 * SECOND_NS),
+    ("h", 3_600 * SECOND_NS),
+];
+
+/// Splits "1.5GiB" into its number and its suffix and multiplies them out, rounded to a whole unit.
+fn parse(text: &str, suffixes: &[(&str, u64)]) -> Option<u64> {
+    let text = text.trim();
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, suffix) = text.split_at(split);
+    let suffix = suffix.trim().to_ascii_lowercase();
+    let (_, factor) = suffixes.iter().find(|(name, _)| *name == suffix)?;
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(*factor);
+    }
+    let value = number.parse::<f64>().ok()? * *factor as f64;
+    (value.is_finite() && value >= 0.0 && value < 9e18).then_some(value.round() as u64)
+}
+
+impl std::str::FromStr for Bytes {
+    type Err = UnitError;
+    /// Reads "512", "4k", "4KiB", "1.5GiB", "32GB". A bare k, M, G or T is binary.
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        parse(text, &SIZES).map(Bytes).ok_or_else(|| UnitError {
+            given: text.to_owned(),
+            what: "size",
+            examples: "a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB",
+        })
+    }
+}
+
+impl std::str::FromStr for Nanos {
+    type Err = UnitError;
+    /// Reads "90", "90s", "500ms", "10m", "2h". A bare number is seconds.
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        parse(text, &DURATIONS).map(Nanos).ok_or_else(|| UnitError {
+            given: text.to_owned(),
+            what: "duration",
+            examples: "a number with ms, s, m or h, for example 90s or 10m",
+        })
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// Exact binary sizes in binary units ("4 KiB", "1 GiB"), everything else in decimal ones ("31.9 GB").
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0;
+        let text = match bytes {
+            0..KIB => format!("{bytes} B"),
+            _ if bytes % GIB == 0 => format!("{} GiB", bytes / GIB),
+            _ if bytes % MIB == 0 => format!("{} MiB", bytes / MIB),
+            _ if bytes % KIB == 0 && bytes < 16 * MIB => format!("{} KiB", bytes / KIB),
+            _ if bytes < 1_000_000 => format!("{} kB", significant(bytes as f64 / 1e3)),
+            _ if bytes < 1_000_000_000 => format!("{} MB", significant(bytes as f64 / 1e6)),
+            _ if bytes < 1_000_000_000_000 => format!("{} GB", significant(bytes as f64 / 1e9)),
+            _ => format!("{} TB", significant(bytes as f64 / 1e12)),
+        };
+        f.pad(&text)
+    }
+}
+
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0 as f64;
+        let text = match self.0 {
+            0..1_000 => format!("{} ns", self.0),
+            1_000..1_000_000 => format!("{} us", significant(ns / 1e3)),
+            1_000_000..SECOND_NS => format!("{} ms", significant(ns / 1e6)),
+            _ if ns < 120e9 => format!("{} s", significant(ns / 1e9)),
+            _ => {
+                let seconds = (ns / 1e9).round() as u64;
+                match seconds {
+                    0..7_200 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+                    7_200..172_800 => format!("{} h {:02} min", seconds / 3_600, seconds / 60 % 60),
+                    _ => format!("{} days {} h", seconds / 86_400, seconds / 3_600 % 24),
+                }
+            }
+        };
+        f.pad(&text)
+    }
+}
+
+impl fmt::Display for Iops {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} IOPS", significant(self.0)))
+    }
+}
+
+impl fmt::Display for BytesPerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self.0 {
+            rate if rate < 1e6 => format!("{} kB/s", significant(rate / 1e3)),
+            rate if rate < 1e9 => format!("{} MB/s", significant(rate / 1e6)),
+            rate => format!("{} GB/s", significant(rate / 1e9)),
+        };
+        f.pad(&text)
+    }
+}
+
+/// Three significant digits, never in scientific notation: 0.0123, 1.23, 12.3, 123, 1234.
+pub fn significant(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (2 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Result<u64, String> {
+        text.parse::<Bytes>().map(|b| b.0).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (text, value) in [
+            ("512", 512),
+            ("4k", 4096),
+            ("4KiB", 4096),
+            ("4kB", 4000),
+            ("1.5GiB", 3 * GIB / 2),
+            ("32GB", 32_000_000_000),
+            ("8s", 4096),
+        ] {
+            assert_eq!(bytes(text), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_is_none_names_itself_and_the_way_out() {
+        insta::assert_snapshot!(bytes("4kk").unwrap_err(), @"'4kk' is not a size; write a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB");
+        for text in ["", "-1", "k", "1e3", "99999999999999999999", "NaN"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn figures_are_printed_with_three_digits_and_their_unit() {
+        let shown: Vec<String> = vec![
+            Bytes(512).to_string(),
+            Bytes(4096).to_string(),
+            Bytes(31_914_983_424).to_string(),
+            Nanos(1_234_567).to_string(),
+            Nanos(754 * SECOND_NS).to_string(),
+            Iops(1.0234).to_string(),
+            BytesPerSecond(13_456_000.0).to_string(),
+        ];
+        insta::assert_debug_snapshot!(shown, @r#"
+        [
+            "512 B",
+            "4 KiB",
+            "31.9 GB",
+            "1.23 ms",
+            "12 min 34 s",
+            "1.02 IOPS",
+            "13.5 MB/s",
+        ]
+        "#);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whole_numbers_survive_reading(n in 0u64..1 << 40) {
+            assert_eq!(bytes(&n.to_string()), Ok(n));
+            assert_eq!(bytes(&format!("{n} KiB")), Ok(n * KIB));
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Records to text tables, SVG and HTML; pure.

@@ -1,0 +1,1 @@
+//! Simulated media in virtual time.

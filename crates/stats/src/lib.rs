@@ -1,0 +1,1 @@
+//! Estimators, confidence intervals under autocorrelation, stop rules and robust comparison.

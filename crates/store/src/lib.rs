@@ -1,0 +1,1 @@
+//! One directory a run: journal, resume, record.
