@@ -1,1 +1,13 @@
 //! The contract of a device, its guards and wrappers, and what is written to it.
+//!
+//! A *device* is the software object that does I/O to a medium. This room defines what one must do ([`Device`]), wraps any of
+//! them ([`ExtentGuard`], [`ReadOnlyGuard`], [`WriteBudget`], [`Tracing`], and the faults in [`fault`]), and makes and checks the data
+//! that goes over it ([`content`], [`stamp`]). It must never know which backend is behind a device, test names, or standard output.
+
+mod contract;
+mod error;
+mod guard;
+
+pub use contract::{Completion, Device, Facts, Op, Request, Slot};
+pub use error::{IoError, IoErrorKind};
+pub use guard::{Extent, Extents, ExtentGuard};

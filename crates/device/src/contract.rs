@@ -1,0 +1,182 @@
+//! What every device must do.
+
+use record::{Content, Path, Sync};
+
+use crate::IoError;
+
+/// What an I/O does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// Medium to buffer.
+    Read,
+    /// Buffer to medium.
+    Write,
+    /// Make everything written durable. Offset and length are ignored.
+    Flush,
+    /// Tell the medium that a range is no longer needed; its contents are undefined afterwards.
+    Discard,
+}
+
+/// Which of the device's buffers an I/O uses, from 0. A slot is busy from submission to completion.
+pub type Slot = u32;
+
+/// One I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What to do.
+    pub op: Op,
+    /// Where it begins, in bytes; a multiple of the logical block where `path` is direct.
+    pub offset_bytes: u64,
+    /// How much, in bytes; at most the slot's size, except for a discard.
+    pub length_bytes: u64,
+    /// The buffer.
+    pub slot: Slot,
+    /// When a write counts as done.
+    pub sync: Sync,
+    /// Past the page cache or through it.
+    pub path: Path,
+    /// What kind of data the buffer holds. Real devices ignore it; simulated ones without data go by it.
+    pub content: Content,
+}
+
+impl Request {
+    /// A direct read.
+    pub fn read(slot: Slot, offset_bytes: u64, length_bytes: u64) -> Request {
+        Request { op: Op::Read, offset_bytes, length_bytes, slot, sync: Sync::None, path: Path::Direct, content: Content::Incompressible }
+    }
+
+    /// A direct write of what the slot's buffer holds.
+    pub fn write(slot: Slot, offset_bytes: u64, length_bytes: u64) -> Request {
+        Request { op: Op::Write, ..Request::read(slot, offset_bytes, length_bytes) }
+    }
+
+    /// A flush.
+    pub fn flush(slot: Slot) -> Request {
+        Request { op: Op::Flush, ..Request::read(slot, 0, 0) }
+    }
+
+    /// Whether it changes the medium.
+    pub fn modifies(&self) -> bool {
+        matches!(self.op, Op::Write | Op::Discard)
+    }
+}
+
+/// The end of an I/O.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completion {
+    /// Which buffer is free again, holding the data if it was a read.
+    pub slot: Slot,
+    /// When it was handed over, by the device's clock.
+    pub submitted_ns: u64,
+    /// When it was done, by the device's clock; never before `submitted_ns`.
+    pub completed_ns: u64,
+    /// What came of it. A transfer that is short is an error, never a success.
+    pub result: Result<(), IoError>,
+}
+
+impl Completion {
+    /// How long it took.
+    pub fn latency_ns(&self) -> u64 {
+        self.completed_ns - self.submitted_ns
+    }
+}
+
+/// What a device is, fixed while it is open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// Size in bytes; for a file the most it may grow to.
+    pub capacity_bytes: u64,
+    /// Smallest addressable unit of a direct I/O, in bytes.
+    pub logical_block_bytes: u64,
+    /// Unit without read-modify-write, as the device declares it.
+    pub physical_block_bytes: u64,
+    /// Largest command that goes to the medium in one piece, where known; larger I/Os are split below us.
+    pub max_transfer_bytes: Option<u64>,
+    /// Most I/Os in flight.
+    pub max_in_flight: u32,
+    /// Whether writes are refused.
+    pub read_only: bool,
+    /// Whether ranges can be discarded.
+    pub discards: bool,
+    /// Whether there is a page cache on the way, so that `Path::Buffered` differs from `Path::Direct`.
+    pub has_page_cache: bool,
+    /// Whether buffers matter: false for a simulated medium that keeps no data, whose writers need not fill them.
+    pub keeps_data: bool,
+    /// How I/O is issued, in words: "io_uring", "pread/pwrite", "virtual time".
+    pub engine: String,
+}
+
+/// A device does I/O to a medium and is the only clock there is.
+///
+/// # Contract
+/// - **Clock.** [`now`](Device::now) never goes back. Times in completions come from the same clock. Nothing that uses a device asks
+///   any other clock, so the same program on a simulated device runs in virtual time and is repeatable to the byte.
+/// - **Buffers** belong to the device. [`prepare`](Device::prepare) makes `slots` buffers of `slot_bytes`, aligned as direct I/O needs;
+///   it is called with nothing in flight and may be called again. A buffer must not be touched while its slot is in flight.
+/// - **Submission** does not wait for the medium where the device can avoid it (a device without a queue may do the I/O at once).
+///   An `Err` means that nothing was issued. At most `max_in_flight` requests are in flight, one per slot.
+/// - **Reaping** waits until at least `min` completions are there (or all that are in flight, if fewer) and appends them in order of
+///   completion. An I/O that fails is a completion with an error, not an error of `reap`; `reap` itself fails only when the device can
+///   no longer tell what became of its I/Os.
+/// - **Order.** Requests in flight together may be done in any order. A write that is complete is seen by every later read.
+/// - **Durability.** A write is durable after a completed flush, or at completion if it was submitted with [`Sync`].
+/// - **Failure.** After an error the device stays usable; if the medium is gone ([`IoErrorKind::Gone`](crate::IoErrorKind)) every later request
+///   says so.
+pub trait Device {
+    /// What it is.
+    fn facts(&self) -> &Facts;
+
+    /// The time in nanoseconds since some fixed point.
+    fn now(&mut self) -> u64;
+
+    /// Makes `slots` buffers of `slot_bytes` each. Their first contents are unspecified.
+    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError>;
+
+    /// The buffer of a slot that is not in flight. Panics if there is no such slot.
+    fn buffer(&mut self, slot: Slot) -> &mut [u8];
+
+    /// Hands over one I/O.
+    fn submit(&mut self, request: Request) -> Result<(), IoError>;
+
+    /// Waits for at least `min` completions and appends all that are there.
+    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError>;
+
+    /// Lets time pass without I/O.
+    fn idle(&mut self, duration_ns: u64);
+
+    /// Forgets what the host has cached of the medium.
+    fn drop_caches(&mut self) -> Result<(), IoError>;
+
+    /// Processor time this process has used, in nanoseconds; `None` where there is no processor (virtual time).
+    fn cpu_ns(&mut self) -> Option<u64>;
+}
+
+impl<D: Device + ?Sized> Device for Box<D> {
+    fn facts(&self) -> &Facts {
+        (**self).facts()
+    }
+    fn now(&mut self) -> u64 {
+        (**self).now()
+    }
+    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
+        (**self).prepare(slots, slot_bytes)
+    }
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        (**self).buffer(slot)
+    }
+    fn submit(&mut self, request: Request) -> Result<(), IoError> {
+        (**self).submit(request)
+    }
+    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+        (**self).reap(min, done)
+    }
+    fn idle(&mut self, duration_ns: u64) {
+        (**self).idle(duration_ns)
+    }
+    fn drop_caches(&mut self) -> Result<(), IoError> {
+        (**self).drop_caches()
+    }
+    fn cpu_ns(&mut self) -> Option<u64> {
+        (**self).cpu_ns()
+    }
+}

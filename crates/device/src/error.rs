@@ -1,0 +1,95 @@
+//! How an I/O fails, as a process really sees it.
+
+use std::fmt;
+
+use record::units::Bytes;
+
+use crate::{Op, Request};
+
+/// What went wrong, as far as it can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IoErrorKind {
+    /// The medium reports an error at this place (EIO, ENODATA).
+    Medium,
+    /// The medium is no longer there (ENODEV, ENXIO, a read of 0 bytes or ENOSPC inside the medium, size 0).
+    Gone,
+    /// The file system is full.
+    NoSpace,
+    /// The medium or file system refuses writes.
+    ReadOnly,
+    /// A guard of ours refused: outside the span, over the budget, not allowed to write. Nothing was issued.
+    Refused,
+    /// The device cannot do this (discard, a block smaller than it addresses).
+    Unsupported,
+    /// Anything else the kernel said.
+    Other,
+}
+
+/// An I/O that failed, where, and in which words to say it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IoError {
+    /// What went wrong.
+    pub kind: IoErrorKind,
+    /// The I/O that failed, where it was one.
+    pub request: Option<(Op, u64, u64)>,
+    /// The kernel's error number, where it gave one.
+    pub errno: Option<i32>,
+    /// What was seen ("read returned 0 bytes inside the medium").
+    pub detail: String,
+}
+
+impl IoError {
+    /// An error of this kind for this request.
+    pub fn new(kind: IoErrorKind, request: &Request, detail: impl Into<String>) -> IoError {
+        IoError { kind, request: Some((request.op, request.offset_bytes, request.length_bytes)), errno: None, detail: detail.into() }
+    }
+
+    /// An error that belongs to no request.
+    pub fn general(kind: IoErrorKind, detail: impl Into<String>) -> IoError {
+        IoError { kind, request: None, errno: None, detail: detail.into() }
+    }
+
+    /// Adds the kernel's number.
+    pub fn with_errno(mut self, errno: i32) -> IoError {
+        self.errno = Some(errno);
+        self
+    }
+
+    /// Whether going on is of no use.
+    pub fn is_gone(&self) -> bool {
+        self.kind == IoErrorKind::Gone
+    }
+}
+
+impl fmt::Display for IoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            IoErrorKind::Medium => "the medium reports an error",
+            IoErrorKind::Gone => "the medium is gone",
+            IoErrorKind::NoSpace => "no space is left",
+            IoErrorKind::ReadOnly => "the medium refuses writes",
+            IoErrorKind::Refused => "refused by flashmark's own guard",
+            IoErrorKind::Unsupported => "not supported here",
+            IoErrorKind::Other => "the system reports an error",
+        };
+        f.write_str(what)?;
+        if let Some((op, offset, length)) = self.request {
+            let op = match op {
+                Op::Read => "reading",
+                Op::Write => "writing",
+                Op::Flush => "flushing",
+                Op::Discard => "discarding",
+            };
+            match op {
+                "flushing" => write!(f, " while flushing")?,
+                _ => write!(f, " while {op} {} at byte {offset}", Bytes(length))?,
+            }
+        }
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for IoError {}

@@ -1,0 +1,174 @@
+//! The extent guard: nothing outside the allowed extents is ever written.
+
+use crate::{Completion, Device, Facts, IoError, IoErrorKind, Request, Slot};
+
+/// A range of bytes on a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extent {
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Length.
+    pub bytes: u64,
+}
+
+impl Extent {
+    /// The range from `offset_bytes`, `bytes` long.
+    pub fn new(offset_bytes: u64, bytes: u64) -> Extent {
+        Extent { offset_bytes, bytes }
+    }
+
+    /// First byte after it; saturates at the end of the address space.
+    pub fn end(&self) -> u64 {
+        self.offset_bytes.saturating_add(self.bytes)
+    }
+
+    /// Whether `other` lies inside.
+    pub fn contains(&self, other: &Extent) -> bool {
+        other.offset_bytes >= self.offset_bytes && other.offset_bytes.checked_add(other.bytes).is_some_and(|end| end <= self.end())
+    }
+
+    /// Whether they share a byte.
+    pub fn overlaps(&self, other: &Extent) -> bool {
+        self.offset_bytes < other.end() && other.offset_bytes < self.end()
+    }
+}
+
+/// A set of ranges, kept in order, apart and not touching.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extents(Vec<Extent>);
+
+impl Extents {
+    /// The union of ranges.
+    pub fn of(ranges: impl IntoIterator<Item = Extent>) -> Extents {
+        let mut sorted: Vec<Extent> = ranges.into_iter().filter(|extent| extent.bytes > 0).collect();
+        sorted.sort_by_key(|extent| extent.offset_bytes);
+        let mut merged: Vec<Extent> = Vec::with_capacity(sorted.len());
+        for extent in sorted {
+            match merged.last_mut() {
+                Some(last) if extent.offset_bytes <= last.end() => last.bytes = last.end().max(extent.end()) - last.offset_bytes,
+                _ => merged.push(extent),
+            }
+        }
+        Extents(merged)
+    }
+
+    /// Whether the whole range lies inside. An empty range never does.
+    pub fn contain(&self, range: &Extent) -> bool {
+        let after = self.0.partition_point(|extent| extent.offset_bytes <= range.offset_bytes);
+        range.bytes > 0 && after > 0 && self.0[after - 1].contains(range)
+    }
+
+    /// The ranges.
+    pub fn iter(&self) -> impl Iterator<Item = &Extent> {
+        self.0.iter()
+    }
+
+    /// Sum of the lengths.
+    pub fn total_bytes(&self) -> u64 {
+        self.0.iter().map(|extent| extent.bytes).sum()
+    }
+}
+
+/// Lets only writes and discards inside `allowed` through; everything is read. Suites write through this type and no other.
+pub struct ExtentGuard<D> {
+    inner: D,
+    allowed: Extents,
+    written_bytes: u64,
+}
+
+impl<D: Device> ExtentGuard<D> {
+    /// Guards `inner`.
+    pub fn new(inner: D, allowed: Extents) -> Self {
+        ExtentGuard { inner, allowed, written_bytes: 0 }
+    }
+
+    /// Bytes handed over for writing so far.
+    pub fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
+    /// Where writing is allowed.
+    pub fn allowed(&self) -> &Extents {
+        &self.allowed
+    }
+
+    /// Gives the device back.
+    pub fn into_inner(self) -> D {
+        self.inner
+    }
+}
+
+impl<D: Device> Device for ExtentGuard<D> {
+    fn facts(&self) -> &Facts {
+        self.inner.facts()
+    }
+    fn now(&mut self) -> u64 {
+        self.inner.now()
+    }
+    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
+        self.inner.prepare(slots, slot_bytes)
+    }
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        self.inner.buffer(slot)
+    }
+    #[inline]
+    fn submit(&mut self, request: Request) -> Result<(), IoError> {
+        if request.modifies() {
+            if !self.allowed.contain(&Extent::new(request.offset_bytes, request.length_bytes)) {
+                return Err(IoError::new(IoErrorKind::Refused, &request, "outside the span this run may write"));
+            }
+            self.inner.submit(request)?;
+            self.written_bytes += request.length_bytes;
+            return Ok(());
+        }
+        self.inner.submit(request)
+    }
+    #[inline]
+    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+        self.inner.reap(min, done)
+    }
+    fn idle(&mut self, duration_ns: u64) {
+        self.inner.idle(duration_ns)
+    }
+    fn drop_caches(&mut self) -> Result<(), IoError> {
+        self.inner.drop_caches()
+    }
+    fn cpu_ns(&mut self) -> Option<u64> {
+        self.inner.cpu_ns()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extents(ranges: &[(u64, u64)]) -> Extents {
+        Extents::of(ranges.iter().map(|&(offset, bytes)| Extent::new(offset, bytes)))
+    }
+
+    #[test]
+    fn ranges_that_touch_are_one() {
+        assert_eq!(extents(&[(8, 4), (0, 4), (4, 4), (20, 2), (21, 5)]), extents(&[(0, 12), (20, 6)]));
+    }
+
+    proptest::proptest! {
+        /// The set against the plainest model there is: one flag per byte.
+        #[test]
+        fn contains_exactly_what_was_put_in(
+            ranges in proptest::collection::vec((0u64..64, 0u64..16), 0..6),
+            offset in 0u64..80, bytes in 0u64..20,
+        ) {
+            let mut allowed = [false; 128];
+            for &(offset, bytes) in &ranges {
+                (offset..offset + bytes).for_each(|byte| allowed[byte as usize] = true);
+            }
+            let expected = bytes > 0 && (offset..offset + bytes).all(|byte| allowed[byte as usize]);
+            assert_eq!(extents(&ranges).contain(&Extent::new(offset, bytes)), expected);
+        }
+
+        #[test]
+        fn a_range_past_the_end_of_the_address_space_is_outside(offset in u64::MAX - 100..u64::MAX) {
+            assert!(!extents(&[(0, u64::MAX)]).contain(&Extent::new(offset, 101)));
+        }
+    }
+}
