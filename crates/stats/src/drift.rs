@@ -1,0 +1,33 @@
+/// How far a rate wandered over its last five windows, as shares of their mean (SNIA PTS, flash.md D2).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drift {
+    /// (largest - smallest) / mean.
+    pub range: f64,
+    /// What the least-squares line gains from the first of the five windows to the last, over the mean; negative when the
+    /// rate falls.
+    pub slope: f64,
+}
+
+/// The number of rounds SNIA's definition looks at.
+pub(crate) const ROUNDS: usize = 5;
+
+impl Drift {
+    /// SNIA's definition of steady state: range within 20 %, slope within 10 %.
+    pub fn is_steady(&self) -> bool {
+        self.range <= 0.20 && self.slope.abs() <= 0.10
+    }
+}
+
+/// The drift of the last five of `rates`; `None` where there are fewer, or their mean is not a positive number.
+pub fn drift(rates: &[f64]) -> Option<Drift> {
+    let last = rates.last_chunk::<ROUNDS>()?;
+    let mean = last.iter().sum::<f64>() / ROUNDS as f64;
+    if !(mean.is_finite() && mean > 0.0) {
+        return None;
+    }
+    let highest = last.iter().copied().fold(f64::MIN, f64::max);
+    let lowest = last.iter().copied().fold(f64::MAX, f64::min);
+    // Least squares on x = -2..2: slope per window = sum(x y) / sum(x x), and sum(x x) = 10.
+    let per_window = last.iter().zip([-2.0, -1.0, 0.0, 1.0, 2.0]).map(|(y, x)| x * y).sum::<f64>() / 10.0;
+    Some(Drift { range: (highest - lowest) / mean, slope: per_window * (ROUNDS - 1) as f64 / mean })
+}
