@@ -4,10 +4,16 @@
 //! them ([`ExtentGuard`], [`ReadOnlyGuard`], [`WriteBudget`], [`Tracing`], and the faults in [`fault`]), and makes and checks the data
 //! that goes over it ([`content`], [`stamp`]). It must never know which backend is behind a device, test names, or standard output.
 
+pub mod content;
 mod contract;
 mod error;
 mod guard;
+mod sector;
+pub mod stamp;
 
+pub use content::Filler;
 pub use contract::{Completion, Device, Facts, Op, Request, Slot};
 pub use error::{IoError, IoErrorKind};
-pub use guard::{Extent, Extents, ExtentGuard};
+pub use guard::{Extent, ExtentGuard, Extents};
+pub use sector::{SECTOR_BYTES, Sector};
+pub use stamp::{Tally, Verdict};
