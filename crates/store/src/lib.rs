@@ -1,1 +1,27 @@
-//! One directory a run: journal, resume, record.
+//! One directory a run: `journal.jsonl`, which grows by a line with every finished cell, and `record.json`, written from it.
+//!
+//! The journal is the truth while a run lasts and after any interruption; the record is a copy of it, with conclusions, for
+//! people and other tools. Whatever is written here appears whole or not at all: a new directory or file is made under another
+//! name, made durable, and renamed; a line of the journal carries its own checksum.
+//!
+//! This room knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections of published records will be a
+//! module of their own beside [`Store`], which only knows single runs.
+
+mod atomic;
+mod find;
+mod journal;
+mod line;
+mod lock;
+mod replay;
+mod root;
+mod run_dir;
+mod summary;
+
+pub use atomic::{WriteError, atomic_write};
+pub use find::FindError;
+pub use journal::{Ending, Entry, FORM, Journal, JournalError, Opening, Resumed};
+pub use lock::{Lock, LockError};
+pub use replay::Replayed;
+pub use root::{CreateError, Store};
+pub use run_dir::{JOURNAL_FILE, LoadError, RECORD_FILE, RunDir};
+pub use summary::{Overview, RunSummary};

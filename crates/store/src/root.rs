@@ -1,0 +1,178 @@
+//! The directory that holds the runs.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use record::Ended;
+
+use crate::atomic::{Scratch, WriteError, is_plain_name, parent_of, sync_directory, unique_name};
+use crate::find::{self, FindError};
+use crate::journal::{self, Opening};
+use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
+use crate::summary::{RunSummary, summary};
+
+/// All runs of a user: a directory with one directory a run.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// A run's directory could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    /// The id is no name for a directory.
+    #[error("'{0}' cannot name a run; use letters, digits, '-' and '_'")]
+    BadId(String),
+    /// The directory for the runs was made by someone else, in a place where everyone may.
+    #[error("'{}' belongs to user {owner}, not to you; set FLASHMARK_HOME to a directory of your own", path.display())]
+    NotYours {
+        /// The directory for the runs.
+        path: PathBuf,
+        /// Number of the user who made it.
+        owner: u32,
+    },
+    /// The opening holds a number that JSON cannot.
+    #[error("this run cannot be kept in a journal: {0}")]
+    Unrepresentable(#[from] serde_json::Error),
+    /// It could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+impl Store {
+    /// The runs in this directory, which need not exist yet.
+    pub fn open(root: PathBuf) -> Store {
+        Store { root }
+    }
+
+    /// Where runs are kept: `$FLASHMARK_HOME`, else `$XDG_DATA_HOME/flashmark`, else `$HOME/.local/share/flashmark`, else
+    /// `/var/tmp/flashmark-<user number>`.
+    pub fn default_root() -> PathBuf {
+        default_root(|name| std::env::var_os(name), rustix::process::geteuid().as_raw())
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Makes the directory of a new run, with the opening of its journal in it. An id that is taken gets a number: `-2`, `-3`.
+    ///
+    /// The directory appears with its journal or not at all, and is durable when this returns.
+    pub fn create(&self, id: &str, opening: &Opening) -> Result<RunDir, CreateError> {
+        if !is_plain_name(id) {
+            return Err(CreateError::BadId(id.to_owned()));
+        }
+        let header = journal::header(opening)?;
+        self.make_root()?;
+        let scratch = Scratch(self.root.join(unique_name()));
+        fill(&scratch.0, &header).map_err(WriteError::at(&scratch.0))?;
+        let dir = self.claim(&scratch.0, id)?;
+        sync_directory(&self.root).map_err(WriteError::at(&self.root))?;
+        Ok(RunDir::of_directory(&dir))
+    }
+
+    /// Renames a finished directory to the first free name of `id`, `id-2`, `id-3`. No run directory is ever empty, so the
+    /// kernel refuses to rename onto one that exists, and two processes never get the same.
+    fn claim(&self, scratch: &Path, id: &str) -> Result<PathBuf, WriteError> {
+        let mut name = id.to_owned();
+        for number in 2u64.. {
+            let dir = self.root.join(&name);
+            match fs::rename(scratch, &dir) {
+                Ok(()) => return Ok(dir),
+                Err(error) if is_taken(&error) => name = format!("{id}-{number}"),
+                Err(error) => return Err(WriteError::at(&dir)(error)),
+            }
+        }
+        unreachable!("there are fewer than 2^64 directories")
+    }
+
+    /// Makes the directory for the runs. For this user only: records hold serial numbers.
+    fn make_root(&self) -> Result<(), CreateError> {
+        let at = WriteError::at(&self.root);
+        if !self.root.exists() {
+            DirBuilder::new().recursive(true).mode(0o700).create(&self.root).map_err(&at)?;
+            sync_directory(parent_of(&self.root)).map_err(&at)?;
+        }
+        // In /var/tmp anyone could have made it first, as a trap for root.
+        let anyone_makes = |meta: fs::Metadata| meta.mode() & 0o1002 == 0o1002;
+        let own = fs::symlink_metadata(&self.root).map_err(&at)?;
+        let trusted = own.uid() == rustix::process::geteuid().as_raw();
+        if !trusted && fs::metadata(parent_of(&self.root)).is_ok_and(anyone_makes) {
+            return Err(CreateError::NotYours { path: self.root.clone(), owner: own.uid() });
+        }
+        Ok(())
+    }
+
+    /// Directories of all runs, the one written last at the end. Errors only where the store itself cannot be read; a store that
+    /// does not exist yet has no runs.
+    fn directories(&self) -> Result<Vec<RunDir>, FindError> {
+        let unreadable = |source| FindError::Store { path: self.root.clone(), source };
+        let entries = match fs::read_dir(&self.root) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(unreadable)?.path();
+            let dir = RunDir::of_directory(&path);
+            if is_plain_name(dir.name()) && path.is_dir() {
+                // Of runs written within one tick of the file system's clock, `run-10` comes after `run-9`.
+                found.push(((last_written(&path), dir.name().len(), dir.name().to_owned()), dir));
+            }
+        }
+        found.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(found.into_iter().map(|(_, dir)| dir).collect())
+    }
+
+    /// All runs, the one written last at the end. A run that cannot be read is in the list with the reason.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, FindError> {
+        Ok(self.directories()?.into_iter().map(summary).collect())
+    }
+
+    /// The run a user names: its exact name, "latest", the beginning of only one name, or the path of a run's directory or of a
+    /// record file.
+    pub fn find(&self, name: &str) -> Result<RunDir, FindError> {
+        find::find(name, &self.directories()?)
+    }
+
+    /// The run to take up again when the user names none: of those that are not complete and that nobody is writing, the one
+    /// written last.
+    pub fn last_unfinished(&self) -> Result<Option<RunDir>, FindError> {
+        let unfinished = |run: &RunSummary| run.overview.as_ref().is_ok_and(|it| matches!(it.ended, Ended::Interrupted | Ended::Error));
+        let mut newest_first = self.directories()?.into_iter().rev().filter(|dir| dir.journal_path().exists()).map(summary);
+        Ok(newest_first.find(unfinished).map(|run| run.dir))
+    }
+}
+
+fn fill(dir: &Path, header: &str) -> io::Result<()> {
+    fs::create_dir(dir)?;
+    let mut journal = File::create_new(dir.join(JOURNAL_FILE))?;
+    journal.write_all(header.as_bytes())?;
+    journal.sync_all()?;
+    sync_directory(dir)
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
+}
+
+fn last_written(dir: &Path) -> Option<SystemTime> {
+    let modified = |name| fs::metadata(dir.join(name)).and_then(|meta| meta.modified()).ok();
+    modified(JOURNAL_FILE).or_else(|| modified(RECORD_FILE))
+}
+
+fn default_root(variable: impl Fn(&str) -> Option<OsString>, user: u32) -> PathBuf {
+    let given = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // The XDG specification: a relative path is to be ignored.
+    let absolute = |name: &str| given(name).filter(|path| path.is_absolute());
+    given("FLASHMARK_HOME")
+        .or_else(|| Some(absolute("XDG_DATA_HOME")?.join("flashmark")))
+        .or_else(|| Some(absolute("HOME")?.join(".local/share/flashmark")))
+        .unwrap_or_else(|| format!("/var/tmp/flashmark-{user}").into())
+}

@@ -1,0 +1,167 @@
+//! The directory of one run.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use record::{Ended, Record, RecordError};
+
+use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
+use crate::journal::{self, Journal, JournalError, read_regular};
+use crate::lock::{self, Lock, LockError};
+use crate::replay::{Replayed, replay};
+
+/// Name of the journal in a run's directory.
+pub const JOURNAL_FILE: &str = "journal.jsonl";
+/// Name of the record in a run's directory.
+pub const RECORD_FILE: &str = "record.json";
+
+/// A run on disk: its directory, or a single record file that someone copied elsewhere, which can only be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunDir {
+    name: String,
+    dir: PathBuf,
+    record: PathBuf,
+    has_journal: bool,
+}
+
+/// A run's record could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("cannot read '{}': {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is no record that this version reads.
+    #[error("'{}': {source}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: RecordError,
+    },
+    /// There is no record, and the journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl RunDir {
+    /// The run in this directory.
+    pub(crate) fn of_directory(dir: &Path) -> RunDir {
+        let named = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+        let name = named.file_name().unwrap_or(dir.as_os_str()).to_string_lossy().into_owned();
+        RunDir { name, record: dir.join(RECORD_FILE), dir: dir.to_owned(), has_journal: true }
+    }
+
+    /// The run whose record this file is: that of its directory, where the file lies in one.
+    pub(crate) fn of_file(file: &Path) -> RunDir {
+        let dir = parent_of(file);
+        let belongs = [RECORD_FILE, JOURNAL_FILE].iter().any(|name| file.ends_with(name)) && dir.join(JOURNAL_FILE).is_file();
+        if belongs {
+            return RunDir::of_directory(dir);
+        }
+        let name = file.file_stem().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+        RunDir { name, record: file.to_owned(), dir: dir.to_owned(), has_journal: false }
+    }
+
+    /// What it is called in the store. Differs from the record's run id where that was taken (simulated runs repeat theirs).
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where its record is, or will be.
+    pub fn record_path(&self) -> &Path {
+        &self.record
+    }
+
+    /// Where its journal is.
+    pub fn journal_path(&self) -> PathBuf {
+        self.dir.join(JOURNAL_FILE)
+    }
+
+    /// Takes the right to write to this run. Errors when another live process has it.
+    pub fn lock(&self) -> Result<Lock, LockError> {
+        if !self.has_journal {
+            return Err(LockError::RecordOnly(self.record.clone()));
+        }
+        lock::take(&self.dir, &self.name)
+    }
+
+    /// Whether a live process is writing this run at the moment.
+    pub fn is_being_written(&self) -> bool {
+        self.has_journal && lock::is_taken(&self.dir)
+    }
+
+    /// Opens the journal to add to it; a torn last line is cut off first. The lock is held until the journal is dropped.
+    pub fn journal(&self, lock: Lock) -> Result<Journal, JournalError> {
+        Journal::continued(self.journal_path(), lock)
+    }
+
+    /// The record so far, from the journal alone. Changes nothing on disk.
+    pub fn replay(&self) -> Result<Replayed, JournalError> {
+        if !self.has_journal {
+            return Err(JournalError::RecordOnly(self.record.clone()));
+        }
+        Ok(replay(journal::read(&self.journal_path())?))
+    }
+
+    /// The record to show: the written one with its findings where it is as far as the journal, else what the journal says.
+    ///
+    /// Either of the two may be damaged or missing without harm to the other. A run that is being written has `ended: running`.
+    pub fn load(&self) -> Result<Record, LoadError> {
+        let written = self.written_record();
+        if !self.has_journal {
+            return written;
+        }
+        match (written, self.replay()) {
+            (Ok(written), Ok(Replayed { record, .. })) if !is_as_far(&written, &record) => Ok(self.now(record)),
+            (Ok(written), _) => Ok(written),
+            (Err(_), Ok(Replayed { record, .. })) => Ok(self.now(record)),
+            // A record that is there and unreadable says more than a journal that is not.
+            (Err(written @ LoadError::Record { .. }), Err(JournalError::Read { .. })) => Err(written),
+            (Err(_), Err(journal)) => Err(journal.into()),
+        }
+    }
+
+    fn now(&self, mut record: Record) -> Record {
+        if record.run.ended == Ended::Interrupted && self.is_being_written() {
+            record.run.ended = Ended::Running;
+        }
+        record
+    }
+
+    fn written_record(&self) -> Result<Record, LoadError> {
+        let path = &self.record;
+        let bytes = read_regular(path).map_err(|source| LoadError::Read { path: path.clone(), source })?;
+        let text = String::from_utf8_lossy(&bytes);
+        Record::from_json(&text).map_err(|source| LoadError::Record { path: path.clone(), source })
+    }
+
+    /// Writes `record.json`, whole or not at all.
+    pub fn write_record(&self, record: &Record) -> Result<(), WriteError> {
+        atomic_write(&self.record, record.to_json().as_bytes())
+    }
+
+    /// Writes another file (a report, a trace) into the directory, whole or not at all. `name` is a plain file name.
+    pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
+        let path = self.dir.join(name);
+        if !is_plain_name(name) {
+            return Err(WriteError::at(&path)(io::Error::new(io::ErrorKind::InvalidInput, "this is not a plain file name")));
+        }
+        atomic_write(&path, bytes)
+    }
+}
+
+/// Whether a written record holds all that the journal does.
+fn is_as_far(written: &Record, journal: &Record) -> bool {
+    let mark = |record: &Record| (record.cells.len(), record.run.ended, record.run.resumed);
+    mark(written) == mark(journal)
+}
