@@ -178,6 +178,9 @@ pub struct Latency {
     pub p99_9: Option<u64>,
     /// Slowest: the worst stall.
     pub max: u64,
+    /// 95 % intervals of percentiles, by name ("p50", "p99"), from order statistics; absent where the samples are too few.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ci95: BTreeMap<String, [u64; 2]>,
 }
 
 /// What was measured. Names carry their unit.

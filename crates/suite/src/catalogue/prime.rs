@@ -1,0 +1,94 @@
+//! `prime`: fills the span with incompressible data, so that every allocation unit is full and valid before anything is measured.
+//!
+//! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct` (flash.md A4, F5 step 1). The rate along the span is kept.
+
+use record::{Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop};
+
+use crate::drive::{Limits, Load};
+use crate::plan::span_of;
+use crate::offsets::sequential;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct Prime;
+
+impl Test for Prime {
+    fn name(&self) -> &'static str {
+        "prime"
+    }
+    fn about(&self) -> &'static str {
+        "fills the span with incompressible data, n passes; rate along the span"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md A4, F5"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "span", default: "512MiB", about: "how much to fill" },
+            Setting { name: "passes", default: "2", about: "how often" },
+            Setting { name: "block", default: "1MiB", about: "size of one write" },
+            Setting { name: "max_time", default: "20m", about: "stop filling after this; later tests use what was filled" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let passes = settings.count("passes")?.min(100) as u32;
+        let max_ns = settings.duration_ns("max_time")?;
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        match site.region(Region::Middle, settings.size("span")?) {
+            Err(reason) => cells.skip(reason),
+            Ok(span) => {
+                let params = Params {
+                    direction: Some(Direction::Write),
+                    pattern: Some(Pattern::Sequential),
+                    block_bytes: Some(block_bytes.min(span.bytes)),
+                    region: Some(site.region_name(Region::Middle)),
+                    span_offset_bytes: Some(span.offset_bytes),
+                    span_bytes: Some(span.bytes),
+                    queue_depth: 1,
+                    threads: 1,
+                    content: Some(Content::Incompressible),
+                    passes: Some(passes),
+                    ..Params::default()
+                };
+                cells.add(params, max_ns, span.bytes.saturating_mul(u64::from(passes)));
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let span = span_of(cell);
+        let block_bytes = cell.block_bytes();
+        let mut outcome = Outcome::new(cell);
+        let mut filled_bytes = 0;
+        for pass in 0..cell.params.passes.unwrap_or(1) {
+            let load = Load { pass, ..Load::write(block_bytes) };
+            let limits = Limits::time(bench.time_left_ns().max(1));
+            let tally = bench.drive("priming", &load, &limits, &mut sequential(span, block_bytes));
+            filled_bytes = filled_bytes.max(tally.bytes);
+            if outcome.cell.metrics.bps.is_none() {
+                // The first pass is the rate of a fill of whatever was there; later ones overwrite our own data.
+                outcome.cell.metrics = tally.metrics();
+                outcome.cell.flags = tally.flags();
+            }
+            let mut series = tally.rate_series(&format!("rate along the span, pass {}", pass + 1));
+            series.points.iter_mut().for_each(|point| point[0] += span.offset_bytes as f64);
+            series.x = record::Axis::OffsetBytes;
+            outcome.cell.series.push(series);
+            let stop = tally.stop;
+            outcome.absorb(tally);
+            if stop != Stop::Bytes {
+                break;
+            }
+        }
+        if filled_bytes < span.bytes {
+            outcome.cell.flags.push(Flag::PartlyPrimed { primed_bytes: filled_bytes, wanted_bytes: span.bytes });
+        }
+        outcome.cell.params.span_bytes = Some(filled_bytes);
+        outcome
+    }
+}

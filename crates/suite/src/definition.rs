@@ -1,0 +1,142 @@
+//! Suites are data: TOML files that users can copy and change.
+
+use std::fmt;
+
+use toml::Table;
+
+/// A suite as its file says it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// The longest a run of it may take, in nanoseconds of the device's clock; `None` where it takes as long as it takes.
+    pub time_limit_ns: Option<u64>,
+    /// Its tests in order, each with the settings that differ from the published ones.
+    pub tests: Vec<Entry>,
+}
+
+/// A test in a suite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The test's name.
+    pub test: String,
+    /// Settings as typed: name to value.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A suite file that cannot be read; names file, line and key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuiteError {
+    file: String,
+    line: Option<usize>,
+    reason: String,
+}
+
+impl fmt::Display for SuiteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+impl std::error::Error for SuiteError {}
+
+const BUILT_IN: [(&str, &str); 4] = [
+    ("quick", include_str!("../../../suites/quick.toml")),
+    ("standard", include_str!("../../../suites/standard.toml")),
+    ("full", include_str!("../../../suites/full.toml")),
+    ("seeds", include_str!("../../../suites/seeds.toml")),
+];
+
+impl Suite {
+    /// The suites that come with the program.
+    pub fn built_in(name: &str) -> Option<Suite> {
+        let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        Some(Suite::parse(name, text).expect("the built-in suites are read by a test"))
+    }
+
+    /// Their names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// Reads a suite's text. `file` names it in errors.
+    pub fn parse(file: &str, text: &str) -> Result<Suite, SuiteError> {
+        let at_key = |key: &str, reason: String| SuiteError { file: file.into(), line: line_of(text, key), reason };
+        let table: Table = text.parse().map_err(|error: toml::de::Error| SuiteError {
+            file: file.into(),
+            line: error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1)),
+            reason: error.message().to_owned(),
+        })?;
+        if let Some(key) = table.keys().find(|key| !["name", "about", "time_limit", "test"].contains(&key.as_str())) {
+            return Err(at_key(key, format!("unknown key '{key}'; a suite has name, about, time_limit and [[test]]")));
+        }
+        let word = |key: &str| table.get(key).and_then(|value| value.as_str()).map(str::to_owned);
+        let time_limit_ns = match word("time_limit") {
+            None => None,
+            Some(limit) => Some(limit.parse::<record::units::Nanos>().map_err(|e| at_key("time_limit", e.to_string()))?.0),
+        };
+        let entries = table.get("test").and_then(|value| value.as_array()).filter(|list| !list.is_empty());
+        let entries = entries.ok_or_else(|| SuiteError { file: file.into(), line: None, reason: "has no [[test]]".into() })?;
+        let tests = entries.iter().map(|entry| read_entry(entry).map_err(|(key, reason)| at_key(&key, reason))).collect::<Result<_, _>>()?;
+        Ok(Suite { name: word("name").unwrap_or_else(|| file.to_owned()), about: word("about").unwrap_or_default(), time_limit_ns, tests })
+    }
+}
+
+/// Line of the first place where `key` is given a value.
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    text.lines().position(|line| line.split('=').next().is_some_and(|left| left.trim() == key)).map(|index| index + 1)
+}
+
+fn read_entry(entry: &toml::Value) -> Result<Entry, (String, String)> {
+    let table = entry.as_table().ok_or_else(|| ("test".to_owned(), "each [[test]] is a table".to_owned()))?;
+    let test = table.get("name").and_then(|value| value.as_str()).ok_or_else(|| ("name".to_owned(), "a [[test]] has no name".to_owned()))?;
+    let mut settings = Vec::new();
+    for (key, value) in table.iter().filter(|(key, _)| *key != "name") {
+        settings.push((key.clone(), typed(value).ok_or_else(|| (key.clone(), format!("'{key}' is neither a word, a number nor a list of these")))?));
+    }
+    Ok(Entry { test: test.to_owned(), settings })
+}
+
+/// A TOML value as one would type it on the command line.
+fn typed(value: &toml::Value) -> Option<String> {
+    Some(match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        toml::Value::Array(list) => list.iter().map(typed).collect::<Option<Vec<_>>>()?.join(","),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Suite::parse("mine.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn built_in_suites_are_read() {
+        for name in Suite::names() {
+            assert_eq!(Suite::built_in(name).unwrap().name, name);
+        }
+    }
+
+    #[test]
+    fn a_malformed_suite_names_file_line_and_key() {
+        insta::assert_snapshot!(error("name = 'x'\ntime_limit = '4kk'\n[[test]]\nname='seek'"), @"mine.toml, line 2: '4kk' is not a duration; write a number with ms, s, m or h, for example 90s or 10m");
+        insta::assert_snapshot!(error("nmae = 'x'\n[[test]]\nname='seek'"), @"mine.toml, line 1: unknown key 'nmae'; a suite has name, about, time_limit and [[test]]");
+        insta::assert_snapshot!(error("name = "), @"mine.toml, line 1: string values must be quoted, expected literal string");
+        insta::assert_snapshot!(error("name = 'x'"), @"mine.toml: has no [[test]]");
+        insta::assert_snapshot!(error("[[test]]\nblock = 1"), @"mine.toml: a [[test]] has no name");
+        insta::assert_snapshot!(error("[[test]]\nname = 'seek'\nblock = 2020-01-01"), @"mine.toml, line 3: 'block' is neither a word, a number nor a list of these");
+    }
+}

@@ -1,0 +1,222 @@
+//! The closed loop every test runs on: keep a number of I/Os in flight until a limit or certainty is reached.
+
+use device::content::Filler;
+use device::{Completion, Device, Extent, Op, Request, Slot};
+use record::{Content, Direction, Path, Stop, Sync};
+use stats::{StopRule, Verdict};
+
+use crate::Tally;
+use crate::runner::Pulse;
+
+/// One homogeneous stretch of I/O.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Which way data moves.
+    pub direction: Direction,
+    /// Largest I/O in bytes.
+    pub block_bytes: u64,
+    /// I/Os in flight: independent closed loops of depth 1.
+    pub lanes: u32,
+    /// When a write counts as done.
+    pub sync: Sync,
+    /// Past the page cache or through it.
+    pub path: Path,
+    /// What is written.
+    pub content: Content,
+    /// Distinguishes what successive passes write to the same place.
+    pub pass: u32,
+}
+
+impl Load {
+    /// One direct read at a time.
+    pub fn read(block_bytes: u64) -> Load {
+        Load {
+            direction: Direction::Read,
+            block_bytes,
+            lanes: 1,
+            sync: Sync::None,
+            path: Path::Direct,
+            content: Content::Incompressible,
+            pass: 0,
+        }
+    }
+
+    /// One direct write of incompressible data at a time.
+    pub fn write(block_bytes: u64) -> Load {
+        Load { direction: Direction::Write, ..Load::read(block_bytes) }
+    }
+}
+
+/// When to stop. Whatever comes first.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Time, by the device's clock.
+    pub max_ns: u64,
+    /// I/Os.
+    pub max_ops: u64,
+    /// Bytes.
+    pub max_bytes: u64,
+    /// Certainty.
+    pub rule: Option<StopRule>,
+}
+
+impl Limits {
+    /// Time only.
+    pub fn time(max_ns: u64) -> Limits {
+        Limits { max_ns, max_ops: u64::MAX, max_bytes: u64::MAX, rule: None }
+    }
+
+    /// Certainty, or time.
+    pub fn certain(rule: StopRule, max_ns: u64) -> Limits {
+        Limits { rule: Some(StopRule { max_ns, ..rule }), ..Limits::time(max_ns) }
+    }
+
+    /// As much of the tightest limit as is used up, 0 to 1.
+    fn share(&self, elapsed_ns: u64, tally: &Tally) -> f64 {
+        let part = |done: u64, of: u64| done as f64 / of.max(1) as f64;
+        part(elapsed_ns, self.max_ns).max(part(tally.ops, self.max_ops)).max(part(tally.bytes, self.max_bytes)).min(1.0)
+    }
+}
+
+/// Where the next I/O of a lane goes; `None` when there are no more places.
+pub type Places<'a> = &'a mut dyn FnMut(u32) -> Option<Extent>;
+
+/// Keeps `load.lanes` I/Os in flight on `device`, at the places `next` gives for each lane, until a limit, certainty, an error, an
+/// interruption or the end of the places.
+pub(crate) fn drive(device: &mut dyn Device, load: &Load, limits: &Limits, filler: &Filler, pulse: &mut Pulse<'_>, next: Places<'_>) -> Tally {
+    let lanes = load.lanes.min(device.facts().max_in_flight).max(1);
+    let mut tally = Tally::under(limits.rule);
+    if let Err(error) = device.prepare(lanes, load.block_bytes as usize) {
+        tally.fail(error);
+        return tally;
+    }
+    let cpu_before = device.cpu_ns();
+    let started_ns = device.now();
+    pulse.begin(started_ns);
+    let fills = load.direction == Direction::Write && device.facts().keeps_data;
+    let lengths = vec![0; lanes as usize];
+    let mut circuit =
+        Circuit { device, load, limits, filler, next, tally, lengths, fills, in_flight: 0, asked_ops: 0, asked_bytes: 0, idle: true, stop: None };
+    circuit.run(lanes, started_ns, pulse);
+    let Circuit { device, mut tally, stop, .. } = circuit;
+    tally.cpu_ns = device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
+    if load.direction == Direction::Write {
+        pulse.wrote(tally.bytes);
+    }
+    if tally.error.is_none() {
+        tally.stop = stop.unwrap_or(Stop::Ops);
+    }
+    tally
+}
+
+/// The I/Os under way, and what came of those before.
+struct Circuit<'a> {
+    device: &'a mut dyn Device,
+    load: &'a Load,
+    limits: &'a Limits,
+    filler: &'a Filler,
+    next: Places<'a>,
+    tally: Tally,
+    lengths: Vec<u64>,
+    fills: bool,
+    in_flight: u32,
+    asked_ops: u64,
+    asked_bytes: u64,
+    /// Nothing was under way when the oldest I/O now in flight was submitted.
+    idle: bool,
+    stop: Option<Stop>,
+}
+
+impl Circuit<'_> {
+    fn run(&mut self, lanes: u32, started_ns: u64, pulse: &mut Pulse<'_>) {
+        (0..lanes).for_each(|lane| self.submit(lane));
+        let mut done: Vec<Completion> = Vec::with_capacity(lanes as usize);
+        while self.in_flight > 0 {
+            done.clear();
+            if let Err(error) = self.device.reap(1, &mut done) {
+                return self.tally.fail(error);
+            }
+            for completion in &done {
+                self.finish(completion);
+            }
+            let now_ns = done.last().map_or(started_ns, |completion| completion.completed_ns);
+            self.look_up(now_ns, now_ns.saturating_sub(started_ns), pulse);
+            for completion in &done {
+                self.submit(completion.slot);
+            }
+        }
+    }
+
+    /// Hands over the next I/O of a lane, unless it is time to stop.
+    #[inline]
+    fn submit(&mut self, lane: u32) {
+        if self.stop.is_some() || self.tally.error.is_some() {
+            return;
+        }
+        if self.asked_ops >= self.limits.max_ops || self.asked_bytes >= self.limits.max_bytes {
+            self.stop = Some(if self.asked_ops >= self.limits.max_ops { Stop::Ops } else { Stop::Bytes });
+            return;
+        }
+        let Some(place) = (self.next)(lane) else {
+            self.stop = Some(Stop::Bytes);
+            return;
+        };
+        if self.fills {
+            let buffer = &mut self.device.buffer(lane)[..place.bytes as usize];
+            self.filler.fill(buffer, self.load.content, self.load.pass, place.offset_bytes);
+        }
+        match self.device.submit(request(self.load, lane, place)) {
+            Ok(()) => {
+                self.lengths[lane as usize] = place.bytes;
+                self.in_flight += 1;
+                self.asked_ops += 1;
+                self.asked_bytes += place.bytes;
+            }
+            Err(error) => self.tally.fail(error),
+        }
+    }
+
+    #[inline]
+    fn finish(&mut self, completion: &Completion) {
+        self.in_flight -= 1;
+        match &completion.result {
+            Ok(()) => self.tally.count(completion, self.lengths[completion.slot as usize], self.idle),
+            Err(error) => self.tally.fail(error.clone()),
+        }
+        self.idle = self.in_flight == 0;
+    }
+
+    /// Now and then: tells how far it is and sees whether it is time to stop.
+    #[inline]
+    fn look_up(&mut self, now_ns: u64, elapsed_ns: u64, pulse: &mut Pulse<'_>) {
+        if self.stop.is_some() {
+            return;
+        }
+        if elapsed_ns >= self.limits.max_ns {
+            self.stop = Some(Stop::Time);
+        } else if pulse.is_due(now_ns) {
+            self.stop = judge(self.limits, elapsed_ns, &self.tally);
+            pulse.beat(now_ns, self.limits.share(elapsed_ns, &self.tally), &self.tally);
+        }
+        if pulse.must_stop() {
+            self.stop = Some(Stop::Interrupted);
+        }
+    }
+}
+
+fn request(load: &Load, lane: Slot, place: Extent) -> Request {
+    let op = match load.direction {
+        Direction::Read => Op::Read,
+        Direction::Write => Op::Write,
+    };
+    Request { op, offset_bytes: place.offset_bytes, length_bytes: place.bytes, slot: lane, sync: load.sync, path: load.path, content: load.content }
+}
+
+fn judge(limits: &Limits, elapsed_ns: u64, tally: &Tally) -> Option<Stop> {
+    let rule = limits.rule.as_ref()?;
+    match rule.judge(elapsed_ns, &tally.rate, tally.drift()) {
+        Verdict::Continue => None,
+        Verdict::Converged => Some(Stop::Converged),
+        Verdict::TimeUp => Some(Stop::Time),
+    }
+}

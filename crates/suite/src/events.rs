@@ -1,0 +1,68 @@
+//! What a run tells while it goes on. Screen and journal only listen.
+
+use record::{Cell, Flag, PlannedCell, Skip};
+
+/// Something happened.
+#[derive(Clone, Debug)]
+pub enum Event<'a> {
+    /// A cell begins; it may take this long.
+    CellStarted {
+        /// Its number in the plan.
+        index: usize,
+        /// The cell.
+        cell: &'a PlannedCell,
+        /// Time it may take, by the device's clock.
+        allotted_ns: u64,
+    },
+    /// It goes on.
+    Progress(Progress<'a>),
+    /// It ended. When this returns, the cell is safe.
+    CellFinished {
+        /// Its number in the plan.
+        index: usize,
+        /// The cell.
+        cell: &'a Cell,
+    },
+    /// A cell was left out.
+    Skipped(&'a Skip),
+    /// A doubt about the run as a whole.
+    Flagged(&'a Flag),
+}
+
+/// How far a cell is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Number of the cell in the plan.
+    pub index: usize,
+    /// What it is doing ("priming", "measuring").
+    pub phase: &'a str,
+    /// How much of the cell is done, 0 to 1, by whichever limit is nearest.
+    pub share: f64,
+    /// I/Os done in this phase.
+    pub ops: u64,
+    /// Bytes moved in this phase.
+    pub bytes: u64,
+    /// Time since the cell began, by the device's clock.
+    pub elapsed_ns: u64,
+    /// I/Os a second over this phase.
+    pub iops: f64,
+    /// Bytes a second over this phase.
+    pub bps: f64,
+    /// Bytes written by the whole run.
+    pub written_bytes: u64,
+    /// What is left of the whole run, estimated.
+    pub remaining_ns: u64,
+}
+
+/// Hears what a run tells.
+pub trait Listener {
+    /// Takes note of an event. An `Err` ends the run: a result that cannot be kept must not be measured.
+    fn hear(&mut self, event: &Event<'_>) -> Result<(), String>;
+}
+
+/// Listens to nothing.
+impl Listener for () {
+    fn hear(&mut self, _: &Event<'_>) -> Result<(), String> {
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! In what order addresses are visited.
+
+use device::Extent;
+
+use crate::random::{Rand48, Random};
+
+/// Blocks one after the other from the start of `span`; `None` at its end. A rest smaller than a block is left out.
+pub fn sequential(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
+    let mut at = span.offset_bytes;
+    move |_| {
+        let next = Extent::new(at, block_bytes);
+        span.contains(&next).then(|| {
+            at += block_bytes;
+            next
+        })
+    }
+}
+
+/// Blocks one after the other, starting again at the front of the span when it ends.
+pub fn cyclic(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
+    let blocks = span.bytes / block_bytes;
+    let mut block = 0;
+    move |_| {
+        let next = Extent::new(span.offset_bytes + block * block_bytes, block_bytes);
+        block = (block + 1) % blocks.max(1);
+        (blocks > 0).then_some(next)
+    }
+}
+
+/// Uniform and independent, at multiples of `align_bytes`, wholly inside `span`.
+pub fn uniform(span: Extent, block_bytes: u64, align_bytes: u64, mut random: Random) -> impl FnMut(u32) -> Option<Extent> {
+    let places = if span.bytes < block_bytes { 0 } else { (span.bytes - block_bytes) / align_bytes + 1 };
+    move |_| (places > 0).then(|| Extent::new(span.offset_bytes + random.below(places) * align_bytes, block_bytes))
+}
+
+/// Blocks in the order of a list of block numbers; `None` at its end.
+pub fn listed(span: Extent, block_bytes: u64, order: Vec<u32>) -> impl FnMut(u32) -> Option<Extent> {
+    let mut next = order.into_iter();
+    move |_| next.next().map(|block| Extent::new(span.offset_bytes + u64::from(block) * block_bytes, block_bytes))
+}
+
+/// iozone's order for `-i 2`: `srand48(0)`, then for every i swap `r[i]` with `r[lrand48() % n]`; each record once (flash.md A5, I1).
+pub fn iozone_permutation(records: u32) -> Vec<u32> {
+    let mut random = Rand48::new(0);
+    let mut order: Vec<u32> = (0..records).collect();
+    for i in 0..order.len() {
+        let other = random.lrand48() % u64::from(records);
+        order.swap(i, other as usize);
+    }
+    order
+}
+
+/// One random block of each stratum (allocation unit) per pass, strata in a new random order each pass, so that consecutive writes
+/// never share an open allocation unit (flash.md F5 step 3).
+pub struct Stratified {
+    span: Extent,
+    stratum_bytes: u64,
+    block_bytes: u64,
+    order: Vec<u32>,
+    at: usize,
+    random: Random,
+}
+
+impl Stratified {
+    /// Strata of `stratum_bytes` over `span`; at least one, and none smaller than a block.
+    pub fn new(span: Extent, stratum_bytes: u64, block_bytes: u64, random: Random) -> Stratified {
+        let stratum_bytes = stratum_bytes.max(block_bytes);
+        let strata = (span.bytes / stratum_bytes).max(1) as u32;
+        Stratified { span, stratum_bytes, block_bytes, order: (0..strata).collect(), at: strata as usize, random }
+    }
+
+    /// How many strata there are.
+    pub fn strata(&self) -> u64 {
+        self.order.len() as u64
+    }
+
+    /// The next block.
+    pub fn next(&mut self) -> Option<Extent> {
+        if self.at == self.order.len() {
+            let last = self.order.last().copied();
+            self.random.shuffle(&mut self.order);
+            // The last of one pass must not be the first of the next: that allocation unit is still open.
+            if self.order.len() > 1 && self.order.first().copied() == last {
+                self.order.swap(0, 1);
+            }
+            self.at = 0;
+        }
+        let stratum = u64::from(self.order[self.at]) * self.stratum_bytes;
+        self.at += 1;
+        let length = self.stratum_bytes.min(self.span.bytes - stratum);
+        let blocks = length / self.block_bytes;
+        (blocks > 0).then(|| {
+            let block = self.random.below(blocks) * self.block_bytes;
+            Extent::new(self.span.offset_bytes + stratum + block, self.block_bytes)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// FNV-1a over whole 64-bit words (flash.md I1).
+    fn fnv(order: &[u32]) -> u64 {
+        order.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &r| (hash ^ u64::from(r)).wrapping_mul(1099511628211))
+    }
+
+    #[test]
+    fn iozones_order_is_iozones() {
+        for (records, first, last, hash) in [
+            (131072, [124188, 61258, 125462, 51982, 108870, 24447, 119145, 113582, 5818, 121191], 4178, 0xbb1ce0c0f639e265),
+            (256, [66, 177, 130, 127, 56, 233, 105, 5, 163, 175], 109, 0xd31b24c5d535de65),
+            (16384, [13591, 6287, 2842, 11472, 5328, 4594, 4457, 15278, 8997, 7267], 15362, 0xf594ad60f183ba97),
+        ] {
+            let order = iozone_permutation(records);
+            assert_eq!(order[..10], first);
+            assert_eq!(order.last(), Some(&last));
+            assert_eq!(fnv(&order), hash, "{records} records");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_order_stays_in_its_span(start in 0u64..1 << 40, blocks in 1u64..500, seed: u64) {
+            let span = Extent::new(start * 512, blocks * 4096);
+            let mut orders: Vec<Box<dyn FnMut(u32) -> Option<Extent>>> = vec![
+                Box::new(sequential(span, 4096)),
+                Box::new(cyclic(span, 4096)),
+                Box::new(uniform(span, 4096, 512, Random::new(seed, "uniform"))),
+            ];
+            let mut stratified = Stratified::new(span, 16384, 4096, Random::new(seed, "stratified"));
+            orders.push(Box::new(move |_| stratified.next()));
+            for order in &mut orders {
+                for _ in 0..600 {
+                    if let Some(io) = order(0) {
+                        assert!(span.contains(&io), "{io:?} is not in {span:?}");
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn stratified_never_visits_a_stratum_twice_in_a_row(strata in 2u64..50, seed: u64) {
+            let span = Extent::new(0, strata * 65536);
+            let mut order = Stratified::new(span, 65536, 4096, Random::new(seed, ""));
+            let visited: Vec<u64> = (0..3 * strata).map(|_| order.next().unwrap().offset_bytes / 65536).collect();
+            assert!(visited.windows(2).all(|pair| pair[0] != pair[1]));
+            for pass in visited.chunks(strata as usize) {
+                let mut pass = pass.to_vec();
+                pass.sort_unstable();
+                assert_eq!(pass, (0..strata).collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! From a suite and a site to planned cells: everything that will be done, known before anything is.
+
+use device::{Extent, Extents};
+use record::units::Bytes;
+use record::{Params, PlannedCell, Skip, TargetKind};
+
+use crate::definition::{Entry, Suite};
+use crate::settings::{SettingError, Settings};
+use crate::{Site, Test, catalogue};
+
+/// What the user chose of a suite.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Only these tests, where any are named.
+    pub only: Vec<String>,
+    /// Without these tests.
+    pub skip: Vec<String>,
+    /// `test.setting=value`, taken apart.
+    pub set: Vec<(String, String, String)>,
+    /// A time limit in place of the suite's, in nanoseconds.
+    pub time_limit_ns: Option<u64>,
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A test or setting that cannot be.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// Nothing of the suite can be run here.
+    #[error("nothing to do: {0}")]
+    Empty(String),
+}
+
+/// The address range a planned cell touches.
+pub fn span_of(cell: &PlannedCell) -> Extent {
+    Extent::new(cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0))
+}
+
+/// What will be done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// Name of the suite.
+    pub suite: String,
+    /// The cells in order.
+    pub cells: Vec<PlannedCell>,
+    /// What is left out, and why.
+    pub skipped: Vec<Skip>,
+    /// The longest the whole may take, in nanoseconds.
+    pub time_limit_ns: Option<u64>,
+}
+
+/// Collects the cells of one test while it plans.
+pub struct CellList<'a> {
+    test: &'static str,
+    logical_block_bytes: u64,
+    cells: &'a mut Vec<PlannedCell>,
+    skipped: &'a mut Vec<Skip>,
+}
+
+impl CellList<'_> {
+    /// Plans a cell that takes at most `max_ns` and writes at most `max_written_bytes`. A block smaller than the medium addresses is left out.
+    pub fn add(&mut self, params: Params, max_ns: u64, max_written_bytes: u64) {
+        let logical = self.logical_block_bytes;
+        if let Some(block) = params.block_bytes.filter(|block| block % logical != 0) {
+            return self.skip(format!("{} blocks: the medium addresses units of {}", Bytes(block), Bytes(logical)));
+        }
+        let number = self.cells.iter().filter(|cell| cell.test == self.test).count() + 1;
+        let id = format!("{}/{number}", self.test);
+        self.cells.push(PlannedCell { id, test: self.test.to_owned(), params, max_ns, max_written_bytes });
+    }
+
+    /// Leaves something of the test out.
+    pub fn skip(&mut self, reason: impl Into<String>) {
+        let skip = Skip { test: self.test.to_owned(), reason: reason.into() };
+        if !self.skipped.contains(&skip) {
+            self.skipped.push(skip);
+        }
+    }
+}
+
+impl Plan {
+    /// Plans `suite` on `site`.
+    pub fn make(suite: &Suite, choice: &Choice, site: &Site) -> Result<Plan, PlanError> {
+        for name in choice.only.iter().chain(&choice.skip).chain(choice.set.iter().map(|(test, _, _)| test)) {
+            catalogue::find(name)?;
+        }
+        let mut plan =
+            Plan { suite: suite.name.clone(), time_limit_ns: choice.time_limit_ns.or(suite.time_limit_ns), ..Plan::default() };
+        for entry in chosen(suite, choice, site) {
+            let test = catalogue::find(&entry.test)?;
+            plan.add(test, &settings_of(test, &entry, choice)?, site)?;
+        }
+        if plan.cells.is_empty() {
+            let reason = plan.skipped.first().map_or("no test was chosen".to_owned(), |skip| format!("{}: {}", skip.test, skip.reason));
+            return Err(PlanError::Empty(reason));
+        }
+        Ok(plan)
+    }
+
+    fn add(&mut self, test: &'static dyn Test, settings: &Settings, site: &Site) -> Result<(), SettingError> {
+        let mut list = CellList {
+            test: test.name(),
+            logical_block_bytes: site.facts.logical_block_bytes.max(1),
+            cells: &mut self.cells,
+            skipped: &mut self.skipped,
+        };
+        match refusal(test, site) {
+            Some(reason) => {
+                list.skip(reason);
+                Ok(())
+            }
+            None => test.plan(settings, site, &mut list),
+        }
+    }
+
+    /// Every byte the cells may write, as the extent guard will allow it. Cells on staged files write through their own device.
+    pub fn writes(&self) -> Extents {
+        Extents::of(self.cells.iter().filter(|cell| cell.max_written_bytes > 0).map(span_of))
+    }
+
+    /// The most that will be written, in bytes.
+    pub fn max_written_bytes(&self) -> u64 {
+        self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.max_written_bytes))
+    }
+
+    /// The longest it may take, in nanoseconds.
+    pub fn max_ns(&self) -> u64 {
+        let sum = self.cells.iter().fold(0u64, |sum, cell| sum.saturating_add(cell.max_ns));
+        self.time_limit_ns.map_or(sum, |limit| limit.min(sum))
+    }
+}
+
+/// The suite's entries that the user wants; a test that only `--only` names comes with its published settings. On a directory the
+/// test file must be written before anything is read from it, so `prime` is always among them.
+fn chosen(suite: &Suite, choice: &Choice, site: &Site) -> Vec<Entry> {
+    let wanted = |name: &str| (choice.only.is_empty() || choice.only.iter().any(|only| only == name)) && !choice.skip.iter().any(|skip| skip == name);
+    let prime_needed = site.kind == TargetKind::Directory;
+    let mut entries: Vec<Entry> =
+        suite.tests.iter().filter(|entry| wanted(&entry.test) || (prime_needed && entry.test == "prime")).cloned().collect();
+    for only in &choice.only {
+        if !entries.iter().any(|entry| entry.test == *only) && wanted(only) {
+            entries.push(Entry { test: only.clone(), settings: Vec::new() });
+        }
+    }
+    if prime_needed && !entries.iter().any(|entry| entry.test == "prime") {
+        entries.insert(0, Entry { test: "prime".into(), settings: vec![("passes".into(), "1".into())] });
+    }
+    entries
+}
+
+fn settings_of(test: &'static dyn Test, entry: &Entry, choice: &Choice) -> Result<Settings, SettingError> {
+    let mut settings = Settings::defaults(test);
+    let chosen = choice.set.iter().filter(|(name, _, _)| name == test.name()).map(|(_, name, value)| (name, value));
+    for (name, value) in entry.settings.iter().map(|(name, value)| (name, value)).chain(chosen) {
+        settings.set(name, value)?;
+    }
+    Ok(settings)
+}
+
+/// Why this test cannot be run here at all.
+fn refusal(test: &dyn Test, site: &Site) -> Option<String> {
+    let needs = test.needs();
+    if needs.raw && site.is_file() {
+        return Some("needs a raw medium; name the device itself, for example /dev/sdX".into());
+    }
+    if needs.writing && let Err(reason) = &site.writable {
+        return Some(reason.clone());
+    }
+    if needs.files && let Err(reason) = &site.files {
+        return Some(reason.clone());
+    }
+    None
+}

@@ -1,0 +1,189 @@
+//! A test's settings: the published values are the defaults, a suite file overrides them, `--set test.name=value` overrides both.
+
+use std::collections::BTreeMap;
+
+use record::Content;
+use record::units::{Bytes, Nanos};
+
+/// Something about a test that can be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name; a unit in the name says what a bare number means.
+    pub name: &'static str,
+    /// The published value, as one would type it.
+    pub default: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+}
+
+/// A setting that cannot be; names itself and the way out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// There is no test of this name.
+    #[error("there is no test '{test}'{hint}")]
+    UnknownTest {
+        /// What was asked for.
+        test: String,
+        /// The nearest names.
+        hint: String,
+    },
+    /// The test has no such setting.
+    #[error("{test} has no setting '{name}'; it has {known}")]
+    UnknownSetting {
+        /// The test.
+        test: String,
+        /// What was asked for.
+        name: String,
+        /// What it has.
+        known: String,
+    },
+    /// The value does not fit.
+    #[error("{test}.{name}: {reason}")]
+    BadValue {
+        /// The test.
+        test: String,
+        /// The setting.
+        name: String,
+        /// What is wrong and what would be right.
+        reason: String,
+    },
+}
+
+/// The settings of one test in one suite.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    test: &'static str,
+    values: BTreeMap<&'static str, String>,
+}
+
+impl Settings {
+    /// The published values.
+    pub fn defaults(test: &dyn crate::Test) -> Settings {
+        Settings { test: test.name(), values: test.settings().iter().map(|s| (s.name, s.default.to_owned())).collect() }
+    }
+
+    /// Changes one.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
+        let Some(slot) = self.values.get_mut(name) else {
+            let known = self.values.keys().copied().collect::<Vec<_>>().join(", ");
+            return Err(SettingError::UnknownSetting { test: self.test.into(), name: name.into(), known });
+        };
+        value.clone_into(slot);
+        Ok(())
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.values.get(name).unwrap_or_else(|| panic!("{} asks for its setting '{name}', which it does not declare", self.test))
+    }
+
+    /// An error about one of these settings.
+    pub fn bad(&self, name: &str, reason: impl Into<String>) -> SettingError {
+        SettingError::BadValue { test: self.test.into(), name: name.into(), reason: reason.into() }
+    }
+
+    fn read<T: std::str::FromStr<Err: std::fmt::Display>>(&self, name: &str, text: &str) -> Result<T, SettingError> {
+        text.trim().parse().map_err(|error: T::Err| self.bad(name, error.to_string()))
+    }
+
+    fn list<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, SettingError>) -> Result<Vec<T>, SettingError> {
+        let list: Vec<T> = self.text(name).split(',').map(|item| read(item.trim())).collect::<Result<_, _>>()?;
+        if list.is_empty() { Err(self.bad(name, "the list is empty")) } else { Ok(list) }
+    }
+
+    /// A size in bytes; never 0.
+    pub fn size(&self, name: &str) -> Result<u64, SettingError> {
+        match self.read::<Bytes>(name, self.text(name))?.0 {
+            0 => Err(self.bad(name, "must be more than 0")),
+            bytes => Ok(bytes),
+        }
+    }
+
+    /// A list of sizes in bytes.
+    pub fn sizes(&self, name: &str) -> Result<Vec<u64>, SettingError> {
+        self.list(name, |item| match self.read::<Bytes>(name, item)?.0 {
+            0 => Err(self.bad(name, "must be more than 0")),
+            bytes => Ok(bytes),
+        })
+    }
+
+    /// A list of block sizes: multiples of 512 bytes, up to 64 MiB.
+    pub fn blocks(&self, name: &str) -> Result<Vec<u64>, SettingError> {
+        let blocks = self.sizes(name)?;
+        for &block in &blocks {
+            if block % 512 != 0 || block > 64 << 20 {
+                return Err(self.bad(name, format!("{block} bytes is no block: use a multiple of 512 bytes up to 64 MiB")));
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// A duration in nanoseconds.
+    pub fn duration_ns(&self, name: &str) -> Result<u64, SettingError> {
+        Ok(self.read::<Nanos>(name, self.text(name))?.0)
+    }
+
+    /// A whole number of at least 1.
+    pub fn count(&self, name: &str) -> Result<u64, SettingError> {
+        match self.read::<u64>(name, self.text(name)) {
+            Ok(0) | Err(_) => Err(self.bad(name, format!("'{}' is not a whole number of at least 1", self.text(name)))),
+            Ok(count) => Ok(count),
+        }
+    }
+
+    /// A list of whole numbers of at least 1.
+    pub fn counts(&self, name: &str) -> Result<Vec<u32>, SettingError> {
+        self.list(name, |item| match item.parse::<u32>() {
+            Ok(count) if count >= 1 => Ok(count),
+            _ => Err(self.bad(name, format!("'{item}' is not a whole number of at least 1"))),
+        })
+    }
+
+    /// A share between 0 and 1, or a percentage written "5%".
+    pub fn share(&self, name: &str) -> Result<f64, SettingError> {
+        let text = self.text(name).trim();
+        let value = match text.strip_suffix('%') {
+            Some(percent) => percent.trim().parse::<f64>().map(|p| p / 100.0),
+            None => text.parse::<f64>(),
+        };
+        match value {
+            Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+            _ => Err(self.bad(name, format!("'{text}' is not a share between 0 and 100 %"))),
+        }
+    }
+
+    /// One of these words.
+    pub fn choice<'a>(&self, name: &str, words: &[&'a str]) -> Result<&'a str, SettingError> {
+        let text = self.text(name).trim();
+        let found = words.iter().find(|word| **word == text).copied();
+        found.ok_or_else(|| self.bad(name, format!("'{text}' is none of {}", words.join(", "))))
+    }
+
+    /// A list of some of these words.
+    pub fn choices<'a>(&self, name: &str, words: &[&'a str]) -> Result<Vec<&'a str>, SettingError> {
+        self.list(name, |item| {
+            let found = words.iter().find(|word| **word == item).copied();
+            found.ok_or_else(|| self.bad(name, format!("'{item}' is none of {}", words.join(", "))))
+        })
+    }
+
+    /// "yes" or "no".
+    pub fn yes(&self, name: &str) -> Result<bool, SettingError> {
+        Ok(self.choice(name, &["yes", "no"])? == "yes")
+    }
+
+    /// Kinds of data: zeros, repeated, incompressible, byte:N, compressible:N%.
+    pub fn contents(&self, name: &str) -> Result<Vec<Content>, SettingError> {
+        self.list(name, |item| {
+            let number = |text: &str| text.trim_end_matches('%').parse::<u8>().ok();
+            match item.split_once(':') {
+                None if item == "zeros" => Some(Content::Zeros),
+                None if item == "repeated" => Some(Content::Repeated),
+                None if item == "incompressible" => Some(Content::Incompressible),
+                Some(("byte", value)) => number(value).map(Content::Byte),
+                Some(("compressible", percent)) => number(percent).filter(|p| *p <= 100).map(Content::Compressible),
+                _ => None,
+            }
+            .ok_or_else(|| self.bad(name, format!("'{item}' is none of zeros, repeated, incompressible, byte:0..255, compressible:0..100%")))
+        })
+    }
+}

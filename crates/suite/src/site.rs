@@ -1,0 +1,73 @@
+//! Where a run takes place, as far as its planning needs to know.
+
+use device::{Extent, Facts};
+use record::units::{Bytes, MIB};
+use record::{Region, TargetKind};
+
+/// Where a run takes place: the device's facts and what the program knows beside them.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// What the user named.
+    pub kind: TargetKind,
+    /// Size and block sizes.
+    pub facts: Facts,
+    /// Allocation unit the medium declares, in bytes.
+    pub au_bytes: Option<u64>,
+    /// Whether writing is allowed, and if not, why.
+    pub writable: Result<(), String>,
+    /// Whether there is, or can be made, a file system to put files on, and if not, why.
+    pub files: Result<(), String>,
+    /// The only range to touch, where the user named one.
+    pub only: Option<Extent>,
+    /// What the link carries at most, in bytes a second.
+    pub link_bps: Option<f64>,
+    /// What a copy in memory does, in bytes a second.
+    pub memory_bps: Option<f64>,
+}
+
+impl Site {
+    /// The unit that spans are aligned to: the declared allocation unit, or 2 MiB.
+    pub fn alignment_bytes(&self) -> u64 {
+        self.au_bytes.filter(|au| *au >= self.facts.logical_block_bytes).unwrap_or(2 * MIB)
+    }
+
+    /// Whether the target is a file on a file system rather than a medium of its own.
+    pub fn is_file(&self) -> bool {
+        matches!(self.kind, TargetKind::Directory | TargetKind::File)
+    }
+
+    /// The range of at most `wanted_bytes` in this region, or why there is none. On a raw medium `Middle` begins at half of the capacity,
+    /// aligned to the allocation unit, so that a faster front area does not flatter the headline (flash.md A4, H).
+    pub fn region(&self, region: Region, wanted_bytes: u64) -> Result<Extent, String> {
+        let capacity = self.facts.capacity_bytes;
+        let block = self.facts.logical_block_bytes.max(1);
+        let fit = |extent: Extent| {
+            let bytes = extent.bytes / block * block;
+            if bytes == 0 { Err(format!("the medium of {} has no such range", Bytes(capacity))) } else { Ok(Extent::new(extent.offset_bytes, bytes)) }
+        };
+        if let Some(only) = self.only {
+            return match region {
+                Region::Middle | Region::File => fit(Extent::new(only.offset_bytes, only.bytes.min(wanted_bytes))),
+                Region::Front | Region::Whole => Err("only the range given with --span may be touched".into()),
+            };
+        }
+        match region {
+            _ if self.is_file() => match region {
+                Region::Middle | Region::File => fit(Extent::new(0, wanted_bytes.min(capacity))),
+                Region::Front | Region::Whole => Err("needs a raw medium: a file is a part of one, nobody knows which".into()),
+            },
+            Region::Front => fit(Extent::new(0, wanted_bytes.min(capacity))),
+            Region::Whole => fit(Extent::new(0, capacity)),
+            Region::Middle | Region::File => {
+                let align = self.alignment_bytes();
+                let start = if capacity / 2 >= align { capacity / 2 / align * align } else { 0 };
+                fit(Extent::new(start, wanted_bytes.min(capacity - start)))
+            }
+        }
+    }
+
+    /// What to call the region in results: on a file everything is `File`.
+    pub fn region_name(&self, region: Region) -> Region {
+        if self.is_file() { Region::File } else { region }
+    }
+}
