@@ -3,20 +3,32 @@
 //! Pure numbers in, pure numbers out: this room knows neither media nor clocks nor files. What the methods are and why
 //! they were chosen is told in docs/methodology.md, "How certain a rate is".
 
+mod change;
+mod compare;
+pub mod coverage;
 mod drift;
 mod interval;
+mod modes;
 mod quantile;
+mod random;
 mod rate;
 mod sample;
+mod series;
+mod steady;
 mod stop;
 mod student;
 mod windows;
 
+pub use change::{Segment, change_points};
+pub use compare::{Comparison, Judgement, bootstrap_ratio_interval, compare};
 pub use drift::{Drift, drift};
 pub use interval::Interval;
+pub use modes::{Modes, split_modes};
 pub use quantile::{quantile_ranks, smallest_sample};
 pub use rate::{RateEstimate, RateEstimator};
 pub use sample::{mean_interval, median};
+pub use series::{effective_sample_size, mser5};
+pub use steady::{Rounds, SteadyState};
 pub use stop::{StopRule, Verdict};
 pub use student::student_t;
 pub use windows::Windows;

@@ -39,7 +39,11 @@ pub fn smallest_sample(q: f64) -> u64 {
 /// The probability that the order statistic of `rank` (1-based) lies above the `q`-quantile: fewer than `rank` of `n`
 /// samples fall below it, the binomial sum up to `rank - 1`.
 fn below(n: u64, q: f64, rank: u64) -> f64 {
-    if rank > n { 1.0 } else { incomplete_beta((n - rank + 1) as f64, rank as f64, 1.0 - q) }
+    if rank > n {
+        1.0
+    } else {
+        incomplete_beta((n - rank + 1) as f64, rank as f64, 1.0 - q)
+    }
 }
 
 /// The last rank in 0..=n for which `holds` (true at first, then false), by bisection; 0 if it never holds.
@@ -47,7 +51,11 @@ fn last_rank(n: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut yes, mut no) = (0, n + 1);
     while no - yes > 1 {
         let middle = yes + (no - yes) / 2;
-        if holds(middle) { yes = middle } else { no = middle }
+        if holds(middle) {
+            yes = middle
+        } else {
+            no = middle
+        }
     }
     yes
 }

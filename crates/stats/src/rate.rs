@@ -3,8 +3,14 @@
 use crate::sample::{mean, variance};
 use crate::{Interval, student_t};
 
-/// Batches are merged in pairs when there are this many, so there are always half of it to all of it.
+/// Stored batches are merged in pairs when there are this many, so there are always half of it to all of it.
 const FULL: usize = 128;
+/// At most this many batches go into an interval...
+const MOST: usize = 32;
+/// ...and not fewer than this for the sake of independence alone: with fewer, Student's t costs more than it saves.
+const FEWEST: usize = 10;
+/// A lag-1 correlation above this over the root of the number of batches passes for dependence (one-sided 10 %).
+const NOTICEABLE: f64 = 1.28;
 
 /// The mean time per event of a stream, on line: sums of completion-to-completion times over batches of consecutive
 /// events. Keeps 64 to 128 batches; when full, neighbours are merged in pairs and the batch size doubles.
@@ -14,6 +20,7 @@ pub struct RateEstimator {
     events_per_batch: u64,
     open_events: u64,
     open_ns: u64,
+    slowest_ns: u64,
 }
 
 /// A rate with its uncertainty.
@@ -29,8 +36,16 @@ pub struct RateEstimate {
     pub batches: usize,
     /// Lag-1 autocorrelation of these batches.
     pub lag1: f64,
-    /// Do the batches look independent (von Neumann ratio)?
+    /// Do the batches look independent (von Neumann's test)? Where not, the interval was widened for what could be seen of
+    /// the dependence, but should be taken with care.
     pub independent: bool,
+}
+
+impl RateEstimate {
+    /// Half the width of the interval as a share of the rate: 0.05 = known to 5 %.
+    pub fn relative_half_width(&self) -> f64 {
+        self.ci95.relative_half_width(self.per_second)
+    }
 }
 
 impl Default for RateEstimator {
@@ -42,7 +57,14 @@ impl Default for RateEstimator {
 impl RateEstimator {
     /// No events yet.
     pub fn new() -> Self {
-        RateEstimator { batches: Vec::with_capacity(FULL), events_per_batch: 1, open_events: 0, open_ns: 0 }
+        let batches = Vec::with_capacity(FULL);
+        RateEstimator {
+            batches,
+            events_per_batch: 1,
+            open_events: 0,
+            open_ns: 0,
+            slowest_ns: 0,
+        }
     }
 
     /// One event that ended `elapsed_ns` after the one before it.
@@ -50,17 +72,20 @@ impl RateEstimator {
     pub fn push(&mut self, elapsed_ns: u64) {
         self.open_events += 1;
         self.open_ns += elapsed_ns;
+        self.slowest_ns = self.slowest_ns.max(elapsed_ns);
         if self.open_events == self.events_per_batch {
             self.close_batch();
         }
     }
 
     fn close_batch(&mut self) {
-        self.batches.push(std::mem::take(&mut self.open_ns));
-        self.open_events = 0;
+        self.batches.push(self.open_ns);
+        (self.open_events, self.open_ns) = (0, 0);
         if self.batches.len() == FULL {
-            self.batches = self.batches.chunks_exact(2).map(|pair| pair[0] + pair[1]).collect();
-            self.batches.reserve_exact(FULL / 2);
+            for half in 0..FULL / 2 {
+                self.batches[half] = self.batches[2 * half] + self.batches[2 * half + 1];
+            }
+            self.batches.truncate(FULL / 2);
             self.events_per_batch *= 2;
         }
     }
@@ -76,26 +101,127 @@ impl RateEstimator {
     }
 
     /// The rate and its interval; `None` below two batches or without any elapsed time.
+    ///
+    /// The interval is symmetric in the logarithm of the rate, so it never reaches zero or below.
     pub fn estimate(&self) -> Option<RateEstimate> {
         let (n, total_ns) = (self.events(), self.total_ns());
         if self.batches.len() < 2 || total_ns == 0 {
             return None;
         }
-        let means: Vec<f64> = self.batches.iter().map(|&ns| ns as f64 / self.events_per_batch as f64).collect();
-        let centre = mean(&means);
-        let spread = variance(&means);
-        let k = means.len() as f64;
-        let products = means.windows(2).map(|w| (w[0] - centre) * (w[1] - centre)).sum::<f64>();
-        let lag1 = if spread > 0.0 { products / (spread * (k - 1.0)) } else { 0.0 };
-        let relative = student_t(0.975, k - 1.0) * (spread / k).sqrt() / centre;
+        let spread = Spread::of(&self.batches)?;
+        let relative = spread.relative.max(self.edge());
         let per_second = n as f64 * 1e9 / total_ns as f64;
         Some(RateEstimate {
             per_second,
-            ci95: Interval { low: per_second * (-relative).exp(), high: per_second * relative.exp() },
+            ci95: Interval {
+                low: per_second * (-relative).exp(),
+                high: per_second * relative.exp(),
+            },
             n,
-            batches: means.len(),
-            lag1,
-            independent: lag1 < 1.645 / k.sqrt(),
+            batches: spread.batches,
+            lag1: spread.lag1,
+            independent: spread.independent,
         })
+    }
+
+    /// Is the rate known to `relative_half_width`, and not by luck? The first half of the batches, taken alone, must already
+    /// have known it to the square root of two times that: an interval that is narrow because the batches so far happen to
+    /// agree seldom shrinks as the root of its length (docs/methodology.md, "Stopping").
+    pub fn knows_rate_to(&self, relative_half_width: f64) -> bool {
+        let narrow =
+            |batches: &[u64], limit: f64| Spread::of(batches).is_some_and(|s| s.relative <= limit);
+        let first_half = &self.batches[..self.batches.len().div_ceil(2)];
+        self.estimate()
+            .is_some_and(|e| e.relative_half_width() <= relative_half_width)
+            && narrow(first_half, relative_half_width * std::f64::consts::SQRT_2)
+    }
+
+    /// The least uncertainty of any measurement, relative: where it begins and ends decides whether it holds one more or
+    /// one less of the slowest events, and the clock has a grain of a nanosecond. Batches that hold whole periods of a
+    /// periodic stream do not see this, since they are all equal.
+    fn edge(&self) -> f64 {
+        let total_ns = self.total_ns() as f64;
+        let mean_ns = total_ns / self.events() as f64;
+        (self.slowest_ns as f64 - mean_ns + 1.0) / total_ns
+    }
+}
+
+/// What batches of equal size say about the uncertainty of their mean.
+struct Spread {
+    /// Half-width of the 95 % interval, over the mean.
+    relative: f64,
+    batches: usize,
+    lag1: f64,
+    independent: bool,
+}
+
+impl Spread {
+    /// Batch means with a widening for what dependence remains; `None` below two batches or for a mean of zero.
+    fn of(stored: &[u64]) -> Option<Spread> {
+        let batches = independent_batches(stored)?;
+        let k = batches.len() as f64;
+        let centre = mean(&batches);
+        if centre <= 0.0 {
+            return None;
+        }
+        let lag1 = lag1(&batches);
+        let inflation = autoregressive_inflation(lag1, k);
+        let degrees = (k / inflation - 1.0).max(2.0).min(k - 1.0);
+        let error = (inflation * variance(&batches) / k).sqrt();
+        Some(Spread {
+            relative: student_t(0.975, degrees) * error / centre,
+            batches: batches.len(),
+            lag1,
+            independent: !is_dependent(lag1, k),
+        })
+    }
+}
+
+/// Joins stored batches into 16 to 32 larger ones (fewer where fewer are stored), and doubles their size again while
+/// neighbours are correlated and at least ten remain. The oldest that fill no whole batch are left out.
+fn independent_batches(stored: &[u64]) -> Option<Vec<f64>> {
+    if stored.len() < 2 {
+        return None;
+    }
+    let mut size = stored.len().div_ceil(MOST);
+    loop {
+        let whole = &stored[stored.len() % size..];
+        let batches: Vec<f64> = whole
+            .chunks_exact(size)
+            .map(|chunk| chunk.iter().sum::<u64>() as f64)
+            .collect();
+        let room = stored.len() / (2 * size) >= FEWEST;
+        if !(room && is_dependent(lag1(&batches), batches.len() as f64)) {
+            return Some(batches);
+        }
+        size *= 2;
+    }
+}
+
+/// Von Neumann's ratio is 2 (1 - lag-1 correlation) up to end effects, so this is his test of independence against
+/// positive correlation.
+fn is_dependent(lag1: f64, batches: f64) -> bool {
+    lag1 > NOTICEABLE / batches.sqrt()
+}
+
+/// How much larger the variance of a mean of `k` AR(1) values is than of independent ones: (1 + r) / (1 - r). The sample
+/// correlation is too small by (1 + 3 r) / k on average (Kendall 1954), which is added; negative correlation earns nothing.
+fn autoregressive_inflation(lag1: f64, k: f64) -> f64 {
+    let r = (lag1 + (1.0 + 3.0 * lag1) / k).clamp(0.0, 0.9);
+    (1.0 + r) / (1.0 - r)
+}
+
+/// The lag-1 autocorrelation; 0 of constant values.
+fn lag1(values: &[f64]) -> f64 {
+    let centre = mean(values);
+    let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
+    let products: f64 = values
+        .windows(2)
+        .map(|pair| (pair[0] - centre) * (pair[1] - centre))
+        .sum();
+    if squares > 0.0 {
+        products / squares
+    } else {
+        0.0
     }
 }

@@ -5,7 +5,8 @@ use crate::{Drift, RateEstimator};
 pub struct StopRule {
     /// Never stop before this much measured time.
     pub min_ns: u64,
-    /// Never stop before this many events.
+    /// Never stop before this many events. What has not been seen cannot widen an interval: a slow event of which there is
+    /// one in n is only to be expected in a run of 3 n events, so 30 is enough only where every event is of the slow kind.
     pub min_events: u64,
     /// Half-width of the 95 % interval of the rate, as a share of the rate, at which it is good enough.
     pub relative_half_width: f64,
@@ -25,8 +26,10 @@ pub enum Verdict {
 }
 
 impl StopRule {
-    /// Judges a measurement that has lasted `elapsed_ns`. A `drift` that is not steady forbids convergence; `None` means
-    /// that drift is not asked about. Costs a few microseconds: call it now and then, not after every event.
+    /// Judges a measurement that has lasted `elapsed_ns`: converged when [`RateEstimator::knows_rate_to`] says so and
+    /// `drift` (of the fifths of the run, [`crate::Windows::drift`]) is no more than the noise explains; `None` means that
+    /// drift is not asked about. Costs some ten microseconds: call it each time the event count has grown by a twentieth or
+    /// so, not after every event.
     pub fn judge(&self, elapsed_ns: u64, rate: &RateEstimator, drift: Option<Drift>) -> Verdict {
         if self.is_converged(elapsed_ns, rate, drift) {
             Verdict::Converged
@@ -40,7 +43,7 @@ impl StopRule {
     fn is_converged(&self, elapsed_ns: u64, rate: &RateEstimator, drift: Option<Drift>) -> bool {
         elapsed_ns >= self.min_ns
             && rate.events() >= self.min_events
-            && drift.is_none_or(|drift| drift.is_steady())
-            && rate.estimate().is_some_and(|e| e.ci95.relative_half_width(e.per_second) <= self.relative_half_width)
+            && rate.knows_rate_to(self.relative_half_width)
+            && drift.is_none_or(|drift| drift.is_steady_within(self.relative_half_width))
     }
 }

@@ -1,3 +1,5 @@
+use crate::drift::{Drift, ROUNDS, drift};
+
 /// What a rate did over a run, in at most `limit` windows of equal event counts; neighbours are merged in pairs when
 /// the limit is reached, so memory stays constant whatever the length of the run.
 ///
@@ -19,11 +21,19 @@ struct Window {
 
 impl Window {
     fn join(self, later: Window) -> Window {
-        Window { events: self.events + later.events, weight: self.weight + later.weight, ns: self.ns + later.ns }
+        Window {
+            events: self.events + later.events,
+            weight: self.weight + later.weight,
+            ns: self.ns + later.ns,
+        }
     }
 
     fn per_second(self) -> f64 {
-        if self.ns == 0 { f64::INFINITY } else { self.weight * 1e9 / self.ns as f64 }
+        if self.ns == 0 {
+            f64::INFINITY
+        } else {
+            self.weight * 1e9 / self.ns as f64
+        }
     }
 }
 
@@ -31,7 +41,12 @@ impl Windows {
     /// At most `limit` windows (rounded up to an even number, at least 2).
     pub fn new(limit: usize) -> Self {
         let limit = limit.max(2).next_multiple_of(2);
-        Windows { limit, full: Vec::with_capacity(limit), events_per_window: 1, open: Window::default() }
+        Windows {
+            limit,
+            full: Vec::with_capacity(limit),
+            events_per_window: 1,
+            open: Window::default(),
+        }
     }
 
     /// One event of `weight` that ended `elapsed_ns` after the event before it.
@@ -47,7 +62,11 @@ impl Windows {
 
     fn close(&mut self) {
         if self.full.len() == self.limit {
-            self.full = self.full.chunks_exact(2).map(|pair| pair[0].join(pair[1])).collect();
+            self.full = self
+                .full
+                .chunks_exact(2)
+                .map(|pair| pair[0].join(pair[1]))
+                .collect();
             self.events_per_window *= 2;
             return; // the open window is now half full
         }
@@ -66,11 +85,35 @@ impl Windows {
         rates
     }
 
+    /// The drift of the whole run: SNIA's test on its five fifths, to which the windows are joined. `None` below ten
+    /// windows. Fifths of the run are what [`crate::StopRule::judge`] wants: they average out more of the noise than the last
+    /// five of many short windows, and cover all that the rate is made from.
+    pub fn drift(&self) -> Option<Drift> {
+        let windows = self.with_tail();
+        if windows.len() < 2 * ROUNDS {
+            return None;
+        }
+        let bound = |part: usize| windows.len() * part / ROUNDS;
+        let fifth = |part: usize| {
+            windows[bound(part)..bound(part + 1)]
+                .iter()
+                .copied()
+                .reduce(Window::join)
+        };
+        let rates: Vec<f64> = (0..ROUNDS)
+            .filter_map(fifth)
+            .map(Window::per_second)
+            .collect();
+        drift(&rates)
+    }
+
     fn with_tail(&self) -> Vec<Window> {
         let mut windows = self.full.clone();
         if self.open.events > 0 {
             match windows.last_mut() {
-                Some(last) if self.open.events * 2 < self.events_per_window => *last = last.join(self.open),
+                Some(last) if self.open.events * 2 < self.events_per_window => {
+                    *last = last.join(self.open)
+                }
                 _ => windows.push(self.open),
             }
         }
