@@ -174,12 +174,24 @@ mod tests {
     }
 
     #[test]
+    fn an_open_file_behind_dev_stdout_keeps_what_others_wrote() {
+        use std::os::fd::AsRawFd;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("redirected");
+        let mut shared = File::create(&path).unwrap();
+        shared.write_all(b"first ").unwrap();
+        // What /dev/stdout leads to, under the number of this file.
+        atomic_write(format!("/proc/self/fd/{}", shared.as_raw_fd()), b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first second");
+    }
+
+    #[test]
     fn what_cannot_be_written_says_why_and_what_to_do() {
-        insta::assert_snapshot!(refusal("none/out.json"), @"");
-        insta::assert_snapshot!(refusal("file/out.json"), @"");
-        insta::assert_snapshot!(refusal("sub"), @"");
-        insta::assert_snapshot!(refusal(&"n".repeat(300)), @"");
-        insta::assert_snapshot!(atomic_write("/dev/full", b"x").unwrap_err(), @"");
-        insta::assert_snapshot!(atomic_write("", b"x").unwrap_err(), @"");
+        insta::assert_snapshot!(refusal("none/out.json"), @"cannot write 'DIR/none/out.json': there is no directory 'DIR/none'; make it first or name another");
+        insta::assert_snapshot!(refusal("file/out.json"), @"cannot write 'DIR/file/out.json': 'DIR/file' is not a directory; name another");
+        insta::assert_snapshot!(refusal("sub"), @"cannot write 'DIR/sub': it is a directory; name a file");
+        insta::assert_snapshot!(refusal(&"n".repeat(300)), @"cannot write 'DIR/NNN': the name is too long; give it a shorter one");
+        insta::assert_snapshot!(atomic_write("/dev/full", b"x").unwrap_err(), @"cannot write '/dev/full': no space is left there; free some or name another place");
+        insta::assert_snapshot!(atomic_write("", b"x").unwrap_err(), @"cannot write '': this is not the name of a file");
     }
 }

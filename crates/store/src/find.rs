@@ -70,7 +70,10 @@ pub(crate) fn find(name: &str, runs: &[RunDir]) -> Result<RunDir, FindError> {
     match matches[..] {
         [run] => Ok(run.clone()),
         [] => at_path(Path::new(name), runs),
-        _ => Err(FindError::Ambiguous { name: name.to_owned(), matches: matches.iter().map(|run| run.name().to_owned()).collect() }),
+        _ => Err(FindError::Ambiguous {
+            name: name.to_owned(),
+            matches: matches.iter().map(|run| run.name().to_owned()).collect(),
+        }),
     }
 }
 
@@ -87,7 +90,7 @@ fn at_path(path: &Path, runs: &[RunDir]) -> Result<RunDir, FindError> {
 fn unknown(name: &str, runs: &[RunDir]) -> FindError {
     let mut ranked: Vec<(usize, &str)> = runs.iter().rev().map(|run| (distance(name, run.name()), run.name())).collect();
     ranked.sort_by_key(|(distance, _)| *distance);
-    let alike = ranked.iter().filter(|(distance, run)| *distance <= run.chars().count() / 2 + 1);
+    let alike = ranked.iter().filter(|(distance, _)| *distance <= name.chars().count() / 3 + 1);
     FindError::Unknown { name: name.to_owned(), closest: alike.take(3).map(|(_, run)| (*run).to_owned()).collect() }
 }
 

@@ -48,7 +48,7 @@ pub enum Entry {
     /// A doubt about the run as a whole.
     Flag(Flag),
     /// The run was taken up again after an interruption.
-    Resumed(Resumed),
+    Resumed(Box<Resumed>),
     /// The run has ended, for now or for good.
     Ended(Ending),
 }
@@ -56,6 +56,30 @@ pub enum Entry {
 impl From<Cell> for Entry {
     fn from(cell: Cell) -> Self {
         Entry::Cell(Box::new(cell))
+    }
+}
+
+impl From<Skip> for Entry {
+    fn from(skip: Skip) -> Self {
+        Entry::Skip(skip)
+    }
+}
+
+impl From<Flag> for Entry {
+    fn from(flag: Flag) -> Self {
+        Entry::Flag(flag)
+    }
+}
+
+impl From<Resumed> for Entry {
+    fn from(resumed: Resumed) -> Self {
+        Entry::Resumed(Box::new(resumed))
+    }
+}
+
+impl From<Ending> for Entry {
+    fn from(ending: Ending) -> Self {
+        Entry::Ended(ending)
     }
 }
 
@@ -195,9 +219,23 @@ pub(crate) fn parse<H: DeserializeOwned, E: DeserializeOwned>(bytes: &[u8], path
     let found = scan(bytes).map_err(|bad| corrupt(bad.number, bad.reason.to_owned()))?;
     let (first, rest) = found.lines.split_first().ok_or_else(|| JournalError::NoHeader { path: path.to_owned() })?;
     check_form(first, path)?;
-    let HeaderIn { opening } = serde_json::from_slice(first).map_err(|error| corrupt(1, error.to_string()))?;
-    let entries = rest.iter().zip(2..).map(|(json, number)| serde_json::from_slice(json).map_err(|error| corrupt(number, error.to_string())));
-    Ok(Contents { opening, entries: entries.collect::<Result<_, _>>()?, sound_bytes: found.sound_bytes, torn_tail: found.torn_tail })
+    let HeaderIn { opening } = serde_json::from_slice(first).map_err(|error| corrupt(1, without_place(&error)))?;
+    let entries = rest
+        .iter()
+        .zip(2..)
+        .map(|(json, number)| serde_json::from_slice(json).map_err(|error| corrupt(number, without_place(&error))));
+    Ok(Contents {
+        opening,
+        entries: entries.collect::<Result<_, _>>()?,
+        sound_bytes: found.sound_bytes,
+        torn_tail: found.torn_tail,
+    })
+}
+
+/// The error without the line serde_json counts, which is always the first: it sees one line at a time.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line 1 column").map_or(text.as_str(), |(what, _)| what).to_owned()
 }
 
 /// Whether the first line is that of a journal of this version.
@@ -207,7 +245,11 @@ fn check_form(header: &[u8], path: &Path) -> Result<(), JournalError> {
     match version(&form) {
         _ if form == FORM => Ok(()),
         found if found > version(FORM) => Err(JournalError::Newer { path: path.to_owned(), found: form }),
-        _ => Err(JournalError::Corrupt { path: path.to_owned(), line: 1, reason: "it is not the first line of a flashmark journal".to_owned() }),
+        _ => Err(JournalError::Corrupt {
+            path: path.to_owned(),
+            line: 1,
+            reason: "it is not the first line of a flashmark journal".to_owned(),
+        }),
     }
 }
 

@@ -144,7 +144,8 @@ impl Store {
     /// The run to take up again when the user names none: of those that are not complete and that nobody is writing, the one
     /// written last.
     pub fn last_unfinished(&self) -> Result<Option<RunDir>, FindError> {
-        let unfinished = |run: &RunSummary| run.overview.as_ref().is_ok_and(|it| matches!(it.ended, Ended::Interrupted | Ended::Error));
+        let unfinished =
+            |run: &RunSummary| run.overview.as_ref().is_ok_and(|it| matches!(it.ended, Ended::Interrupted | Ended::Error));
         let mut newest_first = self.directories()?.into_iter().rev().filter(|dir| dir.journal_path().exists()).map(summary);
         Ok(newest_first.find(unfinished).map(|run| run.dir))
     }
@@ -175,4 +176,23 @@ fn default_root(variable: impl Fn(&str) -> Option<OsString>, user: u32) -> PathB
         .or_else(|| Some(absolute("XDG_DATA_HOME")?.join("flashmark")))
         .or_else(|| Some(absolute("HOME")?.join(".local/share/flashmark")))
         .unwrap_or_else(|| format!("/var/tmp/flashmark-{user}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_kept_where_the_user_says_or_where_data_belongs() {
+        let root = |set: &[(&str, &str)]| {
+            let value = |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+            default_root(value, 1000).display().to_string()
+        };
+        let (own, data, home) = (("FLASHMARK_HOME", "here"), ("XDG_DATA_HOME", "/data"), ("HOME", "/home/ada"));
+        assert_eq!(root(&[own, data, home]), "here");
+        assert_eq!(root(&[data, home]), "/data/flashmark");
+        assert_eq!(root(&[home]), "/home/ada/.local/share/flashmark");
+        assert_eq!(root(&[]), "/var/tmp/flashmark-1000");
+        assert_eq!(root(&[("FLASHMARK_HOME", ""), ("XDG_DATA_HOME", "relative"), home]), "/home/ada/.local/share/flashmark");
+    }
 }

@@ -1,0 +1,109 @@
+//! Small runs to write and read back.
+
+use std::path::{Path, PathBuf};
+
+use flashmark_store::{Entry, Journal, Opening, RunDir, Store};
+use record::{Cell, Host, Latency, Medium, Metrics, Params, PlannedCell, Run, Software, Stop, Target};
+
+pub fn cell(id: &str) -> Cell {
+    Cell {
+        id: id.to_owned(),
+        test: id.split('/').next().unwrap().to_owned(),
+        params: Params { block_bytes: Some(4096), queue_depth: 1, threads: 1, ..Params::default() },
+        metrics: Metrics {
+            latency_ns: Some(Latency { n: 1, min: 7, mean: 1.0 / 3.0, max: 7, ..Latency::default() }),
+            ..Metrics::default()
+        },
+        histogram: None,
+        series: Vec::new(),
+        ops: 1,
+        bytes: 4096,
+        written_bytes: 4096,
+        elapsed_ns: 1_000,
+        stop: Stop::Ops,
+        reason: None,
+        flags: Vec::new(),
+        on: None,
+    }
+}
+
+pub fn software(version: &str) -> Software {
+    Software { name: "flashmark".to_owned(), version: version.to_owned(), commit: None }
+}
+
+pub fn host(kernel: &str) -> Host {
+    Host { kernel: Some(kernel.to_owned()), ..Host::default() }
+}
+
+/// The opening of a run that plans three cells.
+pub fn opening(id: &str) -> Opening {
+    let planned = |id: &str| PlannedCell {
+        id: id.to_owned(),
+        test: id.to_owned(),
+        params: Params::default(),
+        max_ns: 1,
+        max_written_bytes: 1,
+    };
+    Opening {
+        run: Run { id: id.to_owned(), suite: "quick".to_owned(), seed: u64::MAX, software: software("0.1.0"), ..Run::default() },
+        medium: Medium { profile: Some("card".to_owned()), ..Medium::default() },
+        host: Some(host("6.12")),
+        target: Target { path: "sim:card".to_owned(), ..Target::default() },
+        plan: ["a", "b", "c"].map(planned).into(),
+        skipped: Vec::new(),
+        flags: Vec::new(),
+        command: serde_json::json!({ "target": "sim:card", "set": ["a.x=1"] }),
+    }
+}
+
+/// A store in a directory that goes away with it.
+pub struct Sandbox {
+    dir: tempfile::TempDir,
+    pub store: Store,
+}
+
+impl Sandbox {
+    pub fn new() -> Sandbox {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("runs"));
+        Sandbox { dir, store }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A run with these events in its journal.
+    pub fn run(&self, id: &str, entries: &[Entry]) -> RunDir {
+        let run = self.store.create(id, &opening(id)).unwrap();
+        let mut journal = writer(&run);
+        entries.iter().for_each(|entry| journal.append(entry).unwrap());
+        run
+    }
+
+    /// A message with the directory called DIR.
+    pub fn neutral(&self, message: impl ToString) -> String {
+        message.to_string().replace(&self.path().display().to_string(), "DIR")
+    }
+
+    /// Every path below the directory.
+    pub fn tree(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut open = vec![self.path().to_owned()];
+        while let Some(dir) = open.pop() {
+            for entry in std::fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                found.push(path.strip_prefix(self.path()).unwrap().to_owned());
+                if path.is_dir() {
+                    open.push(path);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+pub fn writer(run: &RunDir) -> Journal {
+    run.journal(run.lock().unwrap()).unwrap()
+}

@@ -1,0 +1,205 @@
+//! The journal as a file: torn, damaged, newer, hostile.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use flashmark_store::{Entry, FORM, JOURNAL_FILE, JournalError, RunDir, Store};
+use proptest::prelude::*;
+use record::{Flag, Histogram, Skip};
+
+use crate::common::{Sandbox, cell, writer};
+
+fn entries() -> Vec<Entry> {
+    let skip = Skip { test: "ext2-fill".to_owned(), reason: "needs a raw medium".to_owned() };
+    let mut measured = cell("a");
+    let mut histogram = Histogram::default();
+    (1..1000).for_each(|n| histogram.record(n * n));
+    measured.histogram = Some(histogram);
+    vec![measured.into(), Entry::Skip(skip), Entry::Flag(Flag::Note { text: "line\nbreak".to_owned() }), cell("b").into()]
+}
+
+fn rewrite(run: &RunDir, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(run.journal_path()).unwrap();
+    change(&mut bytes);
+    fs::write(run.journal_path(), bytes).unwrap();
+}
+
+fn nth_line(bytes: &[u8], n: usize) -> usize {
+    bytes.split_inclusive(|byte| *byte == b'\n').take(n - 1).map(<[u8]>::len).sum()
+}
+
+/// The message for a journal of four events changed like this; continuing it gives the same, and changes nothing.
+fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> String {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &entries());
+    rewrite(&run, change);
+    let before = fs::read(run.journal_path()).unwrap();
+    let error = run.replay().unwrap_err().to_string();
+    assert_eq!(run.journal(run.lock().unwrap()).unwrap_err().to_string(), error);
+    assert_eq!(fs::read(run.journal_path()).unwrap(), before);
+    sandbox.neutral(error)
+}
+
+/// A first line with a right checksum.
+fn first_line(json: &str) -> Vec<u8> {
+    let crc = crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, json.as_bytes());
+    format!("{crc:08x} {json}\n").into_bytes()
+}
+
+#[test]
+fn what_was_appended_is_read_back() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &entries());
+    let replayed = run.replay().unwrap();
+    let [first, .., last] = &entries()[..] else { unreachable!() };
+    assert_eq!(replayed.record.cells.iter().cloned().map(Entry::from).collect::<Vec<_>>(), [first.clone(), last.clone()]);
+    assert_eq!(replayed.command, crate::common::opening("one").command);
+    assert!(!replayed.torn_tail);
+    let text = fs::read_to_string(run.journal_path()).unwrap();
+    assert_eq!(text.lines().count(), 5, "one line each");
+    assert!(text.lines().next().unwrap().contains(FORM));
+}
+
+#[test]
+fn a_torn_last_line_is_reported_and_cut_off_before_the_next() {
+    for cut in [1, 2, 50] {
+        let sandbox = Sandbox::new();
+        let run = sandbox.run("one", &entries());
+        rewrite(&run, |bytes| bytes.truncate(bytes.len() - cut));
+        let torn = run.replay().unwrap();
+        assert!(torn.torn_tail);
+        assert_eq!(torn.finished_cells().collect::<Vec<_>>(), ["a"]);
+        writer(&run).append(&cell("c").into()).unwrap();
+        let mended = run.replay().unwrap();
+        assert!(!mended.torn_tail);
+        assert_eq!(mended.finished_cells().collect::<Vec<_>>(), ["a", "c"]);
+    }
+}
+
+#[test]
+fn a_damaged_journal_says_where_and_what_to_do() {
+    insta::assert_snapshot!(refusal(|bytes| { let at = nth_line(bytes, 3) + 20; bytes[at] ^= 1; }), @"the journal 'DIR/runs/one/journal.jsonl' is damaged in line 3: its checksum does not match; it cannot be resumed, start a new run");
+    insta::assert_snapshot!(refusal(|bytes| { let at = nth_line(bytes, 2); bytes.insert(at, b'\n'); }), @"the journal 'DIR/runs/one/journal.jsonl' is damaged in line 2: it is too short; it cannot be resumed, start a new run");
+    insta::assert_snapshot!(refusal(|bytes| bytes[3] ^= 1), @"the journal 'DIR/runs/one/journal.jsonl' is damaged in line 1: its checksum does not match; it cannot be resumed, start a new run");
+    insta::assert_snapshot!(refusal(|bytes| bytes.extend(first_line(r#"{"dream":1}"#))), @"the journal 'DIR/runs/one/journal.jsonl' is damaged in line 6: unknown variant `dream`, expected one of `cell`, `skip`, `flag`, `resumed`, `ended`; it cannot be resumed, start a new run");
+    insta::assert_snapshot!(refusal(|bytes| *bytes = first_line(r#"{"form":"flashmark-journal/1"}"#)), @"the journal 'DIR/runs/one/journal.jsonl' is damaged in line 1: missing field `opening`; it cannot be resumed, start a new run");
+    insta::assert_snapshot!(refusal(|bytes| *bytes = first_line(r#"{"form":"shopping-list/7"}"#)), @"the journal 'DIR/runs/one/journal.jsonl' is damaged in line 1: it is not the first line of a flashmark journal; it cannot be resumed, start a new run");
+}
+
+#[test]
+fn an_empty_journal_and_one_without_a_first_line_say_so() {
+    insta::assert_snapshot!(refusal(Vec::clear), @"the journal 'DIR/runs/one/journal.jsonl' does not say what was run: its first line is missing; start a new run");
+    insta::assert_snapshot!(refusal(|bytes| bytes.truncate(40)), @"the journal 'DIR/runs/one/journal.jsonl' does not say what was run: its first line is missing; start a new run");
+}
+
+#[test]
+fn a_newer_journal_is_refused_politely() {
+    insta::assert_snapshot!(refusal(|bytes| *bytes = first_line(r#"{"form":"flashmark-journal/2","news":[]}"#)), @"the journal 'DIR/runs/one/journal.jsonl' is of form 'flashmark-journal/2', this version reads 'flashmark-journal/1'; a newer flashmark can resume it");
+}
+
+#[test]
+fn a_missing_journal_names_itself() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &[]);
+    fs::remove_file(run.journal_path()).unwrap();
+    insta::assert_snapshot!(sandbox.neutral(run.replay().unwrap_err()), @"cannot read the journal 'DIR/runs/one/journal.jsonl': No such file or directory (os error 2); name another run, `flashmark runs` lists them");
+}
+
+#[test]
+fn a_number_that_json_cannot_hold_is_refused_and_spoils_nothing() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &[cell("a").into()]);
+    let mut journal = writer(&run);
+    let mut odd = cell("b");
+    odd.params.other.insert("share".to_owned(), f64::NAN);
+    let error = journal.append(&odd.into()).unwrap_err();
+    assert!(matches!(error, JournalError::Unrepresentable(_)), "{error}");
+    journal.append(&cell("c").into()).unwrap();
+    assert_eq!(run.replay().unwrap().finished_cells().collect::<Vec<_>>(), ["a", "c"]);
+}
+
+#[test]
+fn a_full_medium_leaves_whole_lines_only() {
+    // A limit on the size of files makes write(2) stop in the middle of a line, as a full file system does. It holds for a whole
+    // process, so the writer is one of its own.
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &[cell("a").into()]);
+    let limited = "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", limited]).arg(std::env::current_exe().unwrap()).args(["--ignored", "--exact", "journal::limited_writer"]);
+    let output = shell.env("FLASHMARK_TEST_ROOT", sandbox.store.root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let replayed = run.replay().unwrap();
+    assert!(!replayed.torn_tail);
+    assert_eq!(replayed.finished_cells().collect::<Vec<_>>(), ["a", "c"]);
+}
+
+#[test]
+#[ignore = "runs as a process of its own, with a limit on the size of files"]
+fn limited_writer() {
+    let run = Store::open(std::env::var_os("FLASHMARK_TEST_ROOT").unwrap().into()).find("one").unwrap();
+    let mut journal = writer(&run);
+    let mut large = cell("b");
+    large.reason = Some("x".repeat(1 << 20));
+    let error = journal.append(&large.into()).unwrap_err();
+    assert!(matches!(error, JournalError::Write(_)), "{error}");
+    journal.append(&cell("c").into()).unwrap();
+}
+
+/// A journal with a few short events, as bytes.
+fn sample() -> Vec<u8> {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &["a", "b", "c"].map(|id| cell(id).into()));
+    fs::read(run.journal_path()).unwrap()
+}
+
+/// What these bytes are read as: the ids of the cells and whether the tail is torn.
+fn read(dir: &Path, bytes: &[u8]) -> Result<(Vec<String>, bool), JournalError> {
+    fs::write(dir.join(JOURNAL_FILE), bytes).unwrap();
+    let found = Store::open(dir.parent().unwrap().to_owned()).find(dir.to_str().unwrap()).unwrap();
+    let replayed = found.replay()?;
+    Ok((replayed.record.cells.iter().map(|cell| cell.id.clone()).collect(), replayed.torn_tail))
+}
+
+#[test]
+fn cut_off_anywhere_every_whole_line_is_there() {
+    let (dir, whole) = (tempfile::tempdir().unwrap(), sample());
+    for length in 0..whole.len() {
+        let bytes = &whole[..length];
+        let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        match read(dir.path(), bytes) {
+            Ok((cells, torn)) => {
+                assert_eq!(cells, &["a", "b", "c"][..lines - 1]);
+                assert_eq!(torn, !bytes.ends_with(b"\n"));
+            }
+            Err(JournalError::NoHeader { .. }) => assert_eq!(lines, 0, "cut at {length}"),
+            Err(other) => panic!("cut at {length}: {other}"),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_changed_bit_is_noticed(at: prop::sample::Index, bit in 0u8..8) {
+        let (dir, mut bytes) = (tempfile::tempdir().unwrap(), sample());
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1u8 << bit;
+        match read(dir.path(), &bytes) {
+            Ok((cells, torn)) => prop_assert!(torn && ["a", "b"].starts_with(&cells.iter().map(String::as_str).collect::<Vec<_>>())),
+            Err(JournalError::Corrupt { .. } | JournalError::NoHeader { .. }) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_no_journal_and_no_panic(bytes: Vec<u8>, json in ".{0,60}") {
+        let dir = tempfile::tempdir().unwrap();
+        prop_assert!(read(dir.path(), &bytes).is_err());
+        prop_assert!(read(dir.path(), &first_line(&json)).is_err());
+        let tail: Vec<u8> = sample().into_iter().chain(bytes).collect();
+        if let Ok((cells, _)) = read(dir.path(), &tail) {
+            prop_assert_eq!(cells, ["a", "b", "c"]);
+        }
+    }
+}

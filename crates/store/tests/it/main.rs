@@ -1,0 +1,9 @@
+//! Runs on disk: what is written is found again, and what is damaged says so.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+mod crash;
+mod fixtures;
+mod journal;
+mod replay;
+mod runs;
