@@ -4,16 +4,25 @@
 //! them ([`ExtentGuard`], [`ReadOnlyGuard`], [`WriteBudget`], [`Tracing`], and the faults in [`fault`]), and makes and checks the data
 //! that goes over it ([`content`], [`stamp`]). It must never know which backend is behind a device, test names, or standard output.
 
+pub mod conformance;
 pub mod content;
 mod contract;
 mod error;
+pub mod fault;
+mod forward;
 mod guard;
+mod limits;
+mod memory;
 mod sector;
 pub mod stamp;
+pub mod tracing;
 
 pub use content::Filler;
 pub use contract::{Completion, Device, Facts, Op, Request, Slot};
 pub use error::{IoError, IoErrorKind};
 pub use guard::{Extent, ExtentGuard, Extents};
+pub use limits::{ReadOnlyGuard, WriteBudget};
+pub use memory::MemoryDevice;
 pub use sector::{SECTOR_BYTES, Sector};
 pub use stamp::{Tally, Verdict};
+pub use tracing::Tracing;

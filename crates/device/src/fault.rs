@@ -1,0 +1,339 @@
+//! Faults put on top of any device, as a process sees them on real ones.
+
+use crate::forward::forward;
+use crate::{Completion, Device, Extent, IoError, IoErrorKind, Op, Request, Slot};
+
+/// What an I/O that fails takes, in nanoseconds: not nothing, so that a loop that retries moves the clock.
+const FAILURE_NS: u64 = 1_000_000;
+
+/// How long a fault at a place lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// It strikes one I/O; the next one succeeds.
+    Once,
+    /// It never heals.
+    Forever,
+}
+
+/// One fault. I/Os are counted from 0 in order of submission; "after n I/Os" strikes number n.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fault {
+    /// Reads and writes that touch the extent fail with EIO.
+    EioAt(Extent, Lasts),
+    /// Of every million reads and writes about so many fail with EIO, chosen by the seed.
+    EioNowAndThen {
+        /// How many of a million.
+        per_million: u32,
+        /// Which ones.
+        seed: u64,
+    },
+    /// A read that touches the extent ends early.
+    ShortRead(Extent, Lasts),
+    /// One I/O takes so much longer, and nothing else happens meanwhile.
+    HangFor {
+        /// How much longer.
+        ns: u64,
+        /// Which one.
+        after_ops: u64,
+    },
+    /// The medium is pulled out: everything from then on, and what is in flight, fails for good.
+    Vanish {
+        /// When.
+        after_ops: u64,
+    },
+    /// The file system is full once so many bytes have been written.
+    NoSpaceAfter {
+        /// How many.
+        bytes: u64,
+    },
+    /// The medium refuses writes from then on, as worn-out cards do.
+    ReadOnlyAfter {
+        /// When.
+        ops: u64,
+    },
+    /// What is read from the extent is wrong, and nothing says so.
+    SilentCorruption(Extent),
+    /// Writes that touch the extent are said to be done and are not, as on counterfeit media.
+    LostWrites(Extent),
+}
+
+/// Any device, with faults.
+pub struct FaultInjection<D> {
+    inner: D,
+    faults: Vec<Fault>,
+    /// I/Os submitted.
+    ops: u64,
+    /// Bytes asked to be written.
+    written_bytes: u64,
+    gone: bool,
+    /// What `inner` is doing.
+    in_flight: Vec<Request>,
+    /// Slot that hangs, and for how long.
+    hanging: Option<(Slot, u64)>,
+    /// What never reached `inner`: slot, submission time, what came of it.
+    made_up: Vec<(Slot, u64, Result<(), IoError>)>,
+}
+
+impl<D: Device> FaultInjection<D> {
+    /// Puts faults on top of `inner`.
+    pub fn new(inner: D, faults: impl IntoIterator<Item = Fault>) -> Self {
+        FaultInjection {
+            inner,
+            faults: faults.into_iter().collect(),
+            ops: 0,
+            written_bytes: 0,
+            gone: false,
+            in_flight: Vec::new(),
+            hanging: None,
+            made_up: Vec::new(),
+        }
+    }
+
+    /// Gives the device back.
+    pub fn into_inner(self) -> D {
+        self.inner
+    }
+
+    /// What comes of a request by the first fault that strikes it; `None` if it goes through.
+    fn outcome(&mut self, request: &Request, number: u64) -> Option<Result<(), IoError>> {
+        self.gone |= self.faults.iter().any(|fault| matches!(fault, Fault::Vanish { after_ops } if number >= *after_ops));
+        if self.gone {
+            return Some(Err(gone(request)));
+        }
+        let (index, outcome) = self.faults.iter().enumerate().find_map(|(index, fault)| {
+            Some((index, fault.strike(request, number, self.written_bytes)?))
+        })?;
+        if let Fault::EioAt(_, Lasts::Once) | Fault::ShortRead(_, Lasts::Once) = self.faults[index] {
+            self.faults.remove(index);
+        }
+        Some(outcome)
+    }
+
+    /// What the faults do to an I/O that `inner` has finished.
+    fn spoil(&mut self, completion: &mut Completion) {
+        let index = self.in_flight.iter().position(|request| request.slot == completion.slot).expect("it was submitted through here");
+        let request = self.in_flight.swap_remove(index);
+        if let Some((_, ns)) = self.hanging.take_if(|(slot, _)| *slot == request.slot) {
+            self.inner.idle(ns);
+            completion.completed_ns = self.inner.now();
+        }
+        if self.gone {
+            completion.result = Err(gone(&request));
+        } else if request.op == Op::Read && completion.result.is_ok() {
+            self.corrupt(&request);
+        }
+    }
+
+    fn corrupt(&mut self, request: &Request) {
+        let read = Extent::new(request.offset_bytes, request.length_bytes);
+        for fault in &self.faults {
+            if let Fault::SilentCorruption(extent) = fault
+                && extent.overlaps(&read)
+            {
+                let from = extent.offset_bytes.max(read.offset_bytes) - read.offset_bytes;
+                let to = extent.end().min(read.end()) - read.offset_bytes;
+                self.inner.buffer(request.slot)[from as usize..to as usize].iter_mut().for_each(|byte| *byte ^= 0xa5);
+            }
+        }
+    }
+}
+
+impl Fault {
+    /// What comes of this request by this fault alone.
+    fn strike(&self, request: &Request, number: u64, written_bytes: u64) -> Option<Result<(), IoError>> {
+        let touches = |extent: &Extent| extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes));
+        let moves_data = matches!(request.op, Op::Read | Op::Write);
+        let fails = |kind, detail: &str| Some(Err(IoError::new(kind, request, detail)));
+        match self {
+            Fault::EioAt(extent, _) if moves_data && touches(extent) => fails(IoErrorKind::Medium, "input/output error"),
+            Fault::EioNowAndThen { per_million, seed } if moves_data && chance(*seed, number) < *per_million => {
+                fails(IoErrorKind::Medium, "input/output error")
+            }
+            Fault::ShortRead(extent, _) if request.op == Op::Read && touches(extent) => {
+                fails(IoErrorKind::Medium, "the read ended before its end")
+            }
+            Fault::NoSpaceAfter { bytes } if request.op == Op::Write && written_bytes + request.length_bytes > *bytes => {
+                fails(IoErrorKind::NoSpace, "no space left on device")
+            }
+            Fault::ReadOnlyAfter { ops } if request.modifies() && number >= *ops => {
+                fails(IoErrorKind::ReadOnly, "operation not permitted")
+            }
+            Fault::LostWrites(extent) if request.op == Op::Write && touches(extent) => Some(Ok(())),
+            _ => None,
+        }
+    }
+}
+
+fn gone(request: &Request) -> IoError {
+    IoError::new(IoErrorKind::Gone, request, "no such device")
+}
+
+/// A number below a million for the `number`-th I/O (SplitMix64).
+fn chance(seed: u64, number: u64) -> u32 {
+    let mut x = seed.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ x >> 31) % 1_000_000) as u32
+}
+
+impl<D: Device> Device for FaultInjection<D> {
+    forward!(facts now prepare buffer idle cpu_ns);
+
+    fn submit(&mut self, request: Request) -> Result<(), IoError> {
+        let number = self.ops;
+        match self.outcome(&request, number) {
+            Some(result) => {
+                let now = self.inner.now();
+                self.made_up.push((request.slot, now, result));
+            }
+            None => {
+                self.inner.submit(request)?;
+                self.in_flight.push(request);
+                let hang = |fault: &Fault| match fault {
+                    Fault::HangFor { ns, after_ops } if *after_ops == number => Some((request.slot, *ns)),
+                    _ => None,
+                };
+                self.hanging = self.faults.iter().find_map(hang).or(self.hanging);
+            }
+        }
+        self.ops += 1;
+        if request.op == Op::Write {
+            self.written_bytes += request.length_bytes;
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+        let before = done.len();
+        self.inner.reap(min.saturating_sub(self.made_up.len()), done)?;
+        done[before..].iter_mut().for_each(|completion| self.spoil(completion));
+        if !self.made_up.is_empty() {
+            self.inner.idle(FAILURE_NS);
+        }
+        let completed_ns = self.inner.now();
+        done.extend(self.made_up.drain(..).map(|(slot, submitted_ns, result)| Completion { slot, submitted_ns, completed_ns, result }));
+        done[before..].sort_by_key(|completion| completion.completed_ns);
+        Ok(())
+    }
+
+    fn drop_caches(&mut self) -> Result<(), IoError> {
+        if self.gone {
+            return Err(IoError::general(IoErrorKind::Gone, "no such device"));
+        }
+        self.inner.drop_caches()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Content;
+
+    use super::*;
+    use crate::{Filler, MemoryDevice, Tally};
+
+    const BLOCK: u64 = 4096;
+
+    fn device(faults: &[Fault]) -> FaultInjection<MemoryDevice> {
+        let mut device = FaultInjection::new(MemoryDevice::new(1 << 20), faults.iter().copied());
+        device.prepare(8, BLOCK as usize).unwrap();
+        device
+    }
+
+    /// One I/O; its error kind, or its latency.
+    fn run(device: &mut impl Device, request: Request) -> Result<u64, IoErrorKind> {
+        device.submit(request).unwrap();
+        let mut done = Vec::new();
+        device.reap(1, &mut done).unwrap();
+        assert_eq!((done.len(), done[0].slot), (1, request.slot));
+        done[0].result.clone().map(|()| done[0].latency_ns()).map_err(|error| error.kind)
+    }
+
+    fn check(fault: Fault, requests: &[Request], expected: &[Result<(), IoErrorKind>]) {
+        let mut device = device(&[fault]);
+        let results: Vec<_> = requests.iter().map(|request| run(&mut device, *request).map(drop)).collect();
+        assert_eq!(results, expected, "{fault:?}");
+    }
+
+    const READ: Request = Request {
+        op: Op::Read,
+        offset_bytes: 0,
+        length_bytes: BLOCK,
+        slot: 0,
+        sync: record::Sync::None,
+        path: record::Path::Direct,
+        content: Content::Incompressible,
+    };
+    const WRITE: Request = Request { op: Op::Write, ..READ };
+    const ELSEWHERE: Request = Request { offset_bytes: 8 * BLOCK, ..READ };
+
+    #[test]
+    fn faults_strike_what_they_say() {
+        use IoErrorKind::*;
+        let here = Extent::new(512, 512);
+        check(Fault::EioAt(here, Lasts::Forever), &[READ, ELSEWHERE, WRITE, READ], &[Err(Medium), Ok(()), Err(Medium), Err(Medium)]);
+        check(Fault::EioAt(here, Lasts::Once), &[ELSEWHERE, READ, READ], &[Ok(()), Err(Medium), Ok(())]);
+        check(Fault::ShortRead(here, Lasts::Once), &[WRITE, READ, READ], &[Ok(()), Err(Medium), Ok(())]);
+        check(Fault::Vanish { after_ops: 1 }, &[READ, READ, Request::flush(0)], &[Ok(()), Err(Gone), Err(Gone)]);
+        check(Fault::NoSpaceAfter { bytes: 2 * BLOCK }, &[WRITE, WRITE, WRITE, READ], &[Ok(()), Ok(()), Err(NoSpace), Ok(())]);
+        check(Fault::ReadOnlyAfter { ops: 1 }, &[WRITE, WRITE, READ], &[Ok(()), Err(ReadOnly), Ok(())]);
+    }
+
+    #[test]
+    fn a_hang_takes_its_time_once() {
+        let mut device = device(&[Fault::HangFor { ns: 15_000_000_000, after_ops: 1 }]);
+        let took: Vec<u64> = (0..3).map(|_| run(&mut device, READ).unwrap()).collect();
+        assert_eq!(took, [10_000, 15_000_010_000, 10_000]);
+    }
+
+    #[test]
+    fn what_is_in_flight_when_the_medium_vanishes_fails_too() {
+        let mut device = device(&[Fault::Vanish { after_ops: 3 }]);
+        (0..4).for_each(|slot| device.submit(Request { slot, ..READ }).unwrap());
+        let mut done = Vec::new();
+        device.reap(4, &mut done).unwrap();
+        assert_eq!(done.len(), 4);
+        assert!(done.iter().all(|completion| completion.result.as_ref().is_err_and(IoError::is_gone)));
+        assert!(done.is_sorted_by_key(|completion| completion.completed_ns));
+        assert!(device.drop_caches().unwrap_err().is_gone());
+    }
+
+    #[test]
+    fn chance_strikes_about_as_often_as_it_says_and_repeats_itself() {
+        let struck = || {
+            let mut device = device(&[Fault::EioNowAndThen { per_million: 100_000, seed: 5 }]);
+            (0..2000).map(|_| run(&mut device, READ).is_err()).collect::<Vec<bool>>()
+        };
+        let count = struck().iter().filter(|&&failed| failed).count();
+        // Binomial, n = 2000, p = 0.1: 200 with a standard deviation of 13.4.
+        assert!((140..260).contains(&count), "{count} of 2000");
+        assert_eq!(struck(), struck());
+    }
+
+    /// Writes two blocks, reads them back, and counts what is wrong.
+    fn read_back(fault: Fault) -> Tally {
+        let mut device = device(&[fault]);
+        let filler = Filler::new(3);
+        let mut tally = Tally::default();
+        for offset in [0, BLOCK] {
+            filler.fill(device.buffer(0), Content::Incompressible, 0, offset);
+            run(&mut device, Request { offset_bytes: offset, ..WRITE }).unwrap();
+        }
+        for offset in [0, BLOCK] {
+            run(&mut device, Request { offset_bytes: offset, ..READ }).unwrap();
+            tally.extend(filler.verify(device.buffer(0), 0, offset).map(|(_, verdict)| verdict));
+        }
+        tally
+    }
+
+    #[test]
+    fn lies_are_found_by_verification_alone() {
+        let two_sectors = Extent::new(BLOCK - 512, 1024);
+        assert_eq!(read_back(Fault::SilentCorruption(two_sectors)), Tally { good: 14, corrupted: 2, ..Tally::default() });
+        assert_eq!(read_back(Fault::LostWrites(Extent::new(0, 512))), Tally { good: 8, zero: 8, ..Tally::default() });
+    }
+
+    #[test]
+    fn without_faults_the_contract_is_kept() {
+        crate::conformance::device_conformance(&mut FaultInjection::new(MemoryDevice::new(1 << 20), []));
+    }
+}
