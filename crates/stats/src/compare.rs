@@ -135,3 +135,104 @@ fn resampled_mean(values: &[f64], random: &mut Random) -> f64 {
     }
     sum / n as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(a: &[f64], b: &[f64], expected: Judgement) {
+        let found = compare(a, b).expect("comparable");
+        assert_eq!(found.judgement, expected, "{found:?}");
+        assert!(found.ci95.contains(found.ratio));
+        let turned = compare(b, a).expect("comparable");
+        assert!((turned.ratio * found.ratio - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn judgements() {
+        check(
+            &[200.0, 205.0, 198.0],
+            &[100.0, 101.0, 103.0],
+            Judgement::Larger,
+        );
+        check(
+            &[100.0, 101.0, 103.0],
+            &[200.0, 205.0, 198.0],
+            Judgement::Smaller,
+        );
+        check(
+            &[100.0, 101.0, 99.0],
+            &[100.5, 99.5, 100.0],
+            Judgement::Same,
+        );
+        check(
+            &[100.0, 150.0, 80.0],
+            &[120.0, 90.0, 100.0],
+            Judgement::Unclear,
+        );
+    }
+
+    #[test]
+    fn a_small_difference_needs_intervals_apart() {
+        // 4 %: Welch's interval leaves out 1, but the intervals of A and B touch.
+        check(
+            &[104.0, 105.5, 102.5, 104.0],
+            &[100.0, 102.0, 98.5, 99.5],
+            Judgement::Same,
+        );
+        check(
+            &[104.0, 104.1, 103.9, 104.0],
+            &[100.0, 100.1, 99.9, 100.0],
+            Judgement::Larger,
+        );
+    }
+
+    #[test]
+    fn not_comparable() {
+        assert_eq!(compare(&[1.0], &[1.0, 2.0]), None);
+        assert_eq!(compare(&[1.0, 0.0], &[1.0, 2.0]), None);
+        assert_eq!(bootstrap_ratio_interval(&[1.0; 9], &[1.0; 20], 1), None);
+        assert_eq!(bootstrap_ratio_interval(&[1.0; 20], &[0.0; 20], 1), None);
+    }
+
+    #[test]
+    fn welch_covers_the_truth_with_three_runs_each() {
+        let mut random = Random::new(11);
+        let mut runs = |level: f64, sigma: f64| -> Vec<f64> {
+            (0..3)
+                .map(|_| level * (sigma * random.normal()).exp())
+                .collect()
+        };
+        let covered = (0..500).filter(|_| {
+            let (a, b) = (runs(3.0, 0.1), runs(2.0, 0.03));
+            compare(&a, &b).is_some_and(|c| c.ci95.contains(1.5))
+        });
+        let share = covered.count() as f64 / 500.0;
+        assert!((0.92..=0.985).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn the_bootstrap_covers_correlated_series() {
+        let mut random = Random::new(4);
+        let mut series = |level: f64| -> Vec<f64> {
+            let mut state = random.normal();
+            let step = |_| {
+                state = 0.5 * state + 0.75_f64.sqrt() * random.normal();
+                level + state
+            };
+            (0..200).map(step).collect()
+        };
+        let covered = (0..150).filter(|&seed| {
+            let (a, b) = (series(20.0), series(10.0));
+            bootstrap_ratio_interval(&a, &b, seed).is_some_and(|ci| ci.contains(2.0))
+        });
+        let share = covered.count() as f64 / 150.0;
+        assert!(share >= 0.88, "{share}");
+        let (a, b) = (series(20.0), series(10.0));
+        assert_eq!(
+            bootstrap_ratio_interval(&a, &b, 3),
+            bootstrap_ratio_interval(&a, &b, 3)
+        );
+    }
+}

@@ -49,3 +49,51 @@ pub fn drift(rates: &[f64]) -> Option<Drift> {
         slope: per_window * (ROUNDS - 1) as f64 / mean,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(rates: [f64; 5], range: f64, slope: f64, steady: bool) {
+        let found = drift(&rates).expect("five rates");
+        assert!((found.range - range).abs() < 1e-12, "{rates:?}: {found:?}");
+        assert!((found.slope - slope).abs() < 1e-12, "{rates:?}: {found:?}");
+        assert_eq!(found.is_steady(), steady, "{rates:?}: {found:?}");
+    }
+
+    /// SNIA's rule at its edges, by hand: the line of 95..105 gains exactly 10 % from end to end.
+    #[test]
+    fn snia_limits() {
+        check([100.0; 5], 0.0, 0.0, true);
+        check([95.0, 97.5, 100.0, 102.5, 105.0], 0.10, 0.10, true);
+        check([94.0, 97.0, 100.0, 103.0, 106.0], 0.12, 0.12, false);
+        check([106.0, 103.0, 100.0, 97.0, 94.0], 0.12, -0.12, false);
+        check([90.0, 110.0, 100.0, 110.0, 90.0], 0.20, 0.0, true);
+        check([89.0, 111.0, 100.0, 111.0, 89.0], 0.22, 0.0, false);
+    }
+
+    #[test]
+    fn only_the_last_five_count() {
+        assert_eq!(drift(&[1.0; 4]), None);
+        assert_eq!(
+            drift(&[9.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+            Some(Drift {
+                range: 0.0,
+                slope: 0.0
+            })
+        );
+        assert_eq!(drift(&[0.0; 5]), None);
+        assert_eq!(drift(&[1.0, 1.0, f64::NAN, 1.0, 1.0]), None);
+    }
+
+    #[test]
+    fn what_the_noise_explains_is_no_drift() {
+        let wandering = Drift {
+            range: 0.3,
+            slope: 0.15,
+        };
+        assert!(!wandering.is_steady());
+        assert!(!wandering.is_steady_within(0.05));
+        assert!(wandering.is_steady_within(0.10));
+    }
+}

@@ -22,3 +22,29 @@ impl Interval {
         self.low <= x && x <= self.high
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_width_is_a_share_of_the_centre() {
+        let interval = Interval {
+            low: 90.0,
+            high: 110.0,
+        };
+        assert_eq!(interval.relative_half_width(100.0), 0.1);
+        assert_eq!(interval.relative_half_width(-100.0), 0.1);
+        assert_eq!(interval.relative_half_width(0.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn ends_are_inside_and_nothing_contains_nan() {
+        let interval = Interval {
+            low: 1.0,
+            high: 2.0,
+        };
+        assert!(interval.contains(1.0) && interval.contains(2.0));
+        assert!(!interval.contains(2.1) && !interval.contains(f64::NAN));
+    }
+}

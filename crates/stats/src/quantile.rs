@@ -3,25 +3,18 @@
 use crate::student::incomplete_beta;
 
 /// The ranks (1-based) of the two order statistics that enclose the `q`-quantile with at least `confidence`, out of
-/// `n` independent samples; `None` where `n` is too small for any such pair (two-sided 95 %: 6 for p50, 72 for p95,
-/// 368 for p99, 3688 for p99.9).
+/// `n` independent samples, with no more than half of the remaining probability on either side; `None` where `n` is too
+/// small for that (95 %: below 6 for p50, 72 for p95, 368 for p99, 3688 for p99.9).
+///
+/// Correlated samples are worth fewer: see [`crate::QuantileEstimator`].
 pub fn quantile_ranks(n: u64, q: f64, confidence: f64) -> Option<(u64, u64)> {
     if n < 2 || !(q > 0.0 && q < 1.0 && confidence > 0.0 && confidence < 1.0) {
         return None;
     }
-    let coverage = |low: u64, high: u64| below(n, q, high) - below(n, q, low);
-    if coverage(1, n) < confidence {
-        return None;
-    }
     let tail = (1.0 - confidence) / 2.0;
-    // Equal tails first: the largest low rank and the smallest high rank that leave no more than `tail` outside.
-    let mut low = last_rank(n, |rank| below(n, q, rank) <= tail).max(1);
-    let mut high = (last_rank(n, |rank| below(n, q, rank) < 1.0 - tail) + 1).min(n);
-    // Near the ends one tail has no room: what is missing there must be given back at the other end.
-    while coverage(low, high) < confidence {
-        if low > 1 { low -= 1 } else { high += 1 }
-    }
-    Some((low, high))
+    let low = last_rank(n, |rank| below(n, q, rank) <= tail);
+    let high = last_rank(n, |rank| below(n, q, rank) < 1.0 - tail) + 1;
+    (low >= 1 && high <= n).then_some((low, high))
 }
 
 /// The smallest sample whose largest value lies above the `q`-quantile with 95 % confidence (one-sided): 5 for p50,
@@ -58,4 +51,80 @@ fn last_rank(n: u64, holds: impl Fn(u64) -> bool) -> u64 {
         }
     }
     yes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The binomial distribution function by plain summation, to hold the incomplete beta function against.
+    fn binomial_below(n: u64, q: f64, rank: u64) -> f64 {
+        let mut ln_term = n as f64 * (1.0 - q).ln();
+        let mut sum = 0.0;
+        for k in 0..rank.min(n + 1) {
+            sum += ln_term.exp();
+            ln_term += ((n - k) as f64 / (k + 1) as f64 * q / (1.0 - q)).ln();
+        }
+        sum
+    }
+
+    /// flash.md F1: one-sided and two-sided minima.
+    #[test]
+    fn fewest_samples_for_a_percentile() {
+        for (q, one_sided, two_sided) in [
+            (0.5, 5, 6),
+            (0.95, 59, 72),
+            (0.99, 299, 368),
+            (0.999, 2995, 3688),
+        ] {
+            assert_eq!(smallest_sample(q), one_sided, "one-sided, q {q}");
+            let first = (1..10_000).find(|&n| quantile_ranks(n, q, 0.95).is_some());
+            assert_eq!(first, Some(two_sided), "two-sided, q {q}");
+        }
+    }
+
+    /// Tables of non-parametric intervals of the median (Conover, Practical Nonparametric Statistics, table A3).
+    #[test]
+    fn known_ranks_of_the_median() {
+        for (n, ranks) in [
+            (6, (1, 6)),
+            (10, (2, 9)),
+            (20, (6, 15)),
+            (25, (8, 18)),
+            (100, (40, 61)),
+        ] {
+            assert_eq!(quantile_ranks(n, 0.5, 0.95), Some(ranks), "n {n}");
+        }
+    }
+
+    #[test]
+    fn outside_its_domain_there_are_no_ranks() {
+        for (n, q, confidence) in [
+            (0, 0.5, 0.95),
+            (1, 0.5, 0.1),
+            (100, 0.0, 0.95),
+            (100, 1.0, 0.95),
+            (100, 0.5, 1.0),
+        ] {
+            assert_eq!(quantile_ranks(n, q, confidence), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranks_leave_out_no_more_than_promised_and_are_the_tightest(n in 2u64..400, q in 0.01..0.99, confidence in 0.5..0.99) {
+            let tail = (1.0 - confidence) / 2.0;
+            match quantile_ranks(n, q, confidence) {
+                None => prop_assert!((1.0 - q).powf(n as f64).max(q.powf(n as f64)) > tail - 1e-9),
+                Some((low, high)) => {
+                    prop_assert!(1 <= low && low < high && high <= n);
+                    prop_assert!(binomial_below(n, q, low) <= tail + 1e-9);
+                    prop_assert!(1.0 - binomial_below(n, q, high) <= tail + 1e-9);
+                    prop_assert!(binomial_below(n, q, low + 1) > tail - 1e-9);
+                    prop_assert!(1.0 - binomial_below(n, q, high - 1) > tail - 1e-9);
+                }
+            }
+        }
+    }
 }

@@ -225,3 +225,105 @@ fn lag1(values: &[f64]) -> f64 {
         0.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(times: impl IntoIterator<Item = u64>) -> RateEstimator {
+        let mut rate = RateEstimator::new();
+        times.into_iter().for_each(|ns| rate.push(ns));
+        rate
+    }
+
+    #[test]
+    fn nothing_is_known_from_one_event_or_no_time() {
+        assert_eq!(RateEstimator::new().estimate(), None);
+        assert_eq!(of([5]).estimate(), None);
+        assert_eq!(of([0, 0, 0]).estimate(), None);
+    }
+
+    #[test]
+    fn a_constant_rate_is_known_to_the_grain_of_the_clock() {
+        let estimate = of([1_000_000; 50]).estimate().expect("50 events");
+        assert_eq!(estimate.per_second, 1000.0);
+        assert!(estimate.independent && estimate.lag1 == 0.0);
+        assert!(
+            (estimate.relative_half_width() * 50e6 - 1.0).abs() < 1e-6,
+            "{estimate:?}"
+        );
+    }
+
+    /// Three events of 1, 2, 3 s: mean 2, standard error sqrt(1/3), t(0.975, 2) = 4.30265. Lag-1 is 0, Kendall's correction
+    /// 1/3, so the variance doubles: h = 4.30265 x sqrt(2/3) / 2 = 1.75655.
+    #[test]
+    fn three_events_by_hand() {
+        let estimate = of([1_000_000_000, 2_000_000_000, 3_000_000_000])
+            .estimate()
+            .expect("3 events");
+        assert_eq!(
+            (estimate.per_second, estimate.n, estimate.batches),
+            (0.5, 3, 3)
+        );
+        assert!(
+            (estimate.ci95.high - 0.5 * 1.75655_f64.exp()).abs() < 1e-4,
+            "{estimate:?}"
+        );
+        assert!(
+            (estimate.ci95.low - 0.5 * (-1.75655_f64).exp()).abs() < 1e-5,
+            "{estimate:?}"
+        );
+    }
+
+    #[test]
+    fn a_slow_wave_is_not_taken_for_independent_events() {
+        // Two long waves: half the batches slow, half fast, in runs; no batch size makes that independent.
+        let wave = of((0..1280).map(|n| if n % 640 < 320 { 100 } else { 300 }));
+        let estimate = wave.estimate().expect("many events");
+        let mixed = of((0..1280).map(|n| if n * 7919 % 1280 < 640 { 100 } else { 300 }));
+        let honest = mixed.estimate().expect("many events");
+        assert!(
+            !estimate.independent && honest.independent,
+            "{estimate:?} {honest:?}"
+        );
+        assert!(estimate.relative_half_width() > 5.0 * honest.relative_half_width());
+    }
+
+    #[test]
+    fn whole_periods_in_every_batch_still_leave_the_edges_open() {
+        // 16 divides the batch size, so all batches are equal; yet the run may end before or after a slow event.
+        let rate = of((0..3000).map(|n| if n % 16 == 15 { 10_000_000 } else { 1_000_000 }));
+        let estimate = rate.estimate().expect("many events");
+        assert!(estimate.ci95.contains(16e9 / 25e6), "{estimate:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_in_merging(times in proptest::collection::vec(0u64..1 << 40, 0..1500)) {
+            let rate = of(times.iter().copied());
+            prop_assert_eq!(rate.events(), times.len() as u64);
+            prop_assert_eq!(rate.total_ns(), times.iter().sum::<u64>());
+            prop_assert!(rate.batches.len() < FULL);
+            prop_assert!(times.len() < FULL || rate.batches.len() >= FULL / 2);
+        }
+
+        #[test]
+        fn the_interval_contains_the_estimate_and_scales_with_time(times in proptest::collection::vec(1u64..1 << 30, 2..600), scale in 2u64..1000) {
+            let estimate = of(times.iter().copied()).estimate().expect("two events");
+            prop_assert!(estimate.ci95.contains(estimate.per_second));
+            prop_assert!(estimate.ci95.low > 0.0);
+            let slower = of(times.iter().map(|ns| ns * scale)).estimate().expect("two events");
+            prop_assert!((slower.per_second * scale as f64 / estimate.per_second - 1.0).abs() < 1e-9);
+            prop_assert_eq!(slower.batches, estimate.batches);
+        }
+
+        #[test]
+        fn order_within_a_batch_does_not_matter(times in proptest::collection::vec(1u64..1 << 30, 256..257)) {
+            // 256 events are 64 batches of four.
+            let mut reversed = times.clone();
+            reversed.chunks_mut(4).for_each(<[u64]>::reverse);
+            prop_assert_eq!(of(times).estimate(), of(reversed).estimate());
+        }
+    }
+}

@@ -42,3 +42,36 @@ pub(crate) fn variance(samples: &[f64]) -> f64 {
     let mean = mean(samples);
     samples.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (samples.len() - 1) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_interval_by_hand() {
+        // mean 3, variance 2.5, t(0.975, 4) = 2.776445: half-width 2.776445 x sqrt(0.5).
+        let (mean, interval) = mean_interval(&[1.0, 2.0, 3.0, 4.0, 5.0]).expect("five samples");
+        assert_eq!(mean, 3.0);
+        assert!((interval.high - 4.963_243).abs() < 1e-6, "{interval:?}");
+        assert!((interval.low - 1.036_757).abs() < 1e-6, "{interval:?}");
+        assert_eq!(mean_interval(&[1.0]), None);
+    }
+
+    #[test]
+    fn median_of_odd_even_and_nothing() {
+        assert_eq!(median(&mut []), None);
+        assert_eq!(median(&mut [7.0]), Some(7.0));
+        assert_eq!(median(&mut [9.0, 1.0, 5.0]), Some(5.0));
+        assert_eq!(median(&mut [9.0, 1.0, 5.0, 2.0]), Some(3.5));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn as_many_lie_below_the_median_as_above(mut samples in proptest::collection::vec(-1e9..1e9, 1..60)) {
+            let middle = median(&mut samples).expect("not empty");
+            let below = samples.iter().filter(|x| **x < middle).count();
+            let above = samples.iter().filter(|x| **x > middle).count();
+            proptest::prop_assert!(2 * below <= samples.len() && 2 * above <= samples.len());
+        }
+    }
+}

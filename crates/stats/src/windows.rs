@@ -120,3 +120,65 @@ impl Windows {
         windows
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn windows_merge_in_pairs_and_keep_their_order() {
+        let mut windows = Windows::new(4);
+        for n in 0..5 {
+            windows.push(1.0, 1_000_000_000 << n);
+        }
+        // Two pairs and a tail of one, half of a window.
+        assert_eq!(
+            windows.rates(),
+            [(2.0, 2.0 / 3.0), (4.0, 2.0 / 12.0), (5.0, 1.0 / 16.0)]
+        );
+    }
+
+    #[test]
+    fn a_short_tail_is_counted_with_the_window_before() {
+        let mut windows = Windows::new(2);
+        for _ in 0..9 {
+            windows.push(2.0, 500_000_000);
+        }
+        // Windows of four events, and one event more.
+        assert_eq!(windows.rates(), [(8.0, 4.0), (18.0, 4.0)]);
+    }
+
+    #[test]
+    fn nothing_has_no_rates() {
+        assert_eq!(Windows::new(10).rates(), []);
+        assert_eq!(Windows::new(10).drift(), None);
+    }
+
+    #[test]
+    fn drift_is_of_the_fifths_of_the_whole_run() {
+        let mut windows = Windows::new(40);
+        for n in 0..1000 {
+            windows.push(1.0, if n < 500 { 1_000_000 } else { 2_000_000 });
+        }
+        let drift = windows.drift().expect("enough windows");
+        assert!(drift.slope < -0.5 && !drift.is_steady(), "{drift:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn weight_and_time_are_all_there(events in proptest::collection::vec((0.1..9.0, 1u64..1_000_000), 1..300), limit in 0usize..20) {
+            let mut windows = Windows::new(limit);
+            events.iter().for_each(|&(weight, ns)| windows.push(weight, ns));
+            let rates = windows.rates();
+            let weight: f64 = events.iter().map(|e| e.0).sum();
+            let ns: u64 = events.iter().map(|e| e.1).sum();
+            let last = rates.last().map_or(0.0, |r| r.0);
+            prop_assert!((last - weight).abs() < 1e-9 * weight);
+            let starts = std::iter::once(0.0).chain(rates.iter().map(|r| r.0));
+            let seconds: f64 = starts.zip(&rates).map(|(start, (end, rate))| (end - start) / rate).sum();
+            prop_assert!((seconds * 1e9 / ns as f64 - 1.0).abs() < 1e-9);
+            prop_assert!(rates.len() <= limit.max(2).next_multiple_of(2) + 1);
+        }
+    }
+}
