@@ -1,0 +1,206 @@
+//! What kind of file system something lies on, and what that means for a measurement.
+
+use record::{Filesystem, Flag};
+
+use crate::mounts::Mount;
+
+/// What measuring on a file system would measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// A medium of this machine.
+    Local,
+    /// Memory.
+    Memory,
+    /// A network, or the machine this virtual machine runs on.
+    Remote,
+    /// Nothing is stored: proc, sysfs and their kind.
+    Pseudo,
+    /// One directory laid over others.
+    Overlay,
+}
+
+/// What a file system of that kind is, by the kernel's name of it ("ext4", "fuse.sshfs").
+pub fn nature(kind: &str) -> Nature {
+    const REMOTE: [&str; 26] = [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "9p",
+        "virtiofs",
+        "ceph",
+        "afs",
+        "ncpfs",
+        "coda",
+        "lustre",
+        "gpfs",
+        "glusterfs",
+        "beegfs",
+        "orangefs",
+        "davfs",
+        "vboxsf",
+        "prl_fs",
+        "ocfs2",
+        "gfs2",
+        "sshfs",
+        "s3fs",
+        "rclone",
+        "davfs2",
+        "vmhgfs-fuse",
+    ];
+    const REMOTE_FUSE: [&str; 10] = [
+        "gvfsd-fuse",
+        "ceph-fuse",
+        "ceph",
+        "curlftpfs",
+        "goofys",
+        "gcsfuse",
+        "mount-s3",
+        "juicefs",
+        "seaweedfs",
+        "smbnetfs",
+    ];
+    const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
+    const PSEUDO: [&str; 20] = [
+        "proc",
+        "sysfs",
+        "cgroup",
+        "cgroup2",
+        "devpts",
+        "debugfs",
+        "tracefs",
+        "securityfs",
+        "pstore",
+        "bpf",
+        "configfs",
+        "mqueue",
+        "efivarfs",
+        "fusectl",
+        "binfmt_misc",
+        "autofs",
+        "rpc_pipefs",
+        "nsfs",
+        "selinuxfs",
+        "nfsd",
+    ];
+    let bare = kind.strip_prefix("fuse.").unwrap_or(kind);
+    if REMOTE.contains(&bare) || (kind.starts_with("fuse.") && REMOTE_FUSE.contains(&bare)) {
+        Nature::Remote
+    } else if MEMORY.contains(&kind) {
+        Nature::Memory
+    } else if PSEUDO.contains(&kind) {
+        Nature::Pseudo
+    } else if matches!(
+        bare,
+        "overlay" | "aufs" | "unionfs" | "unionfs-fuse" | "mergerfs" | "fuse-overlayfs"
+    ) {
+        Nature::Overlay
+    } else {
+        Nature::Local
+    }
+}
+
+/// Whether the file system may store something smaller than what was written.
+///
+/// ZFS compresses unless told not to, and does not say so in its mount options; UBIFS and JFFS2 compress unless told not to.
+pub fn compresses(mount: &Mount) -> bool {
+    let set = |name: &str| mount.has_option(name) || mount.option(name).is_some_and(|value| value != "none" && value != "no");
+    match mount.kind.as_str() {
+        "btrfs" => set("compress") || set("compress-force"),
+        "f2fs" => set("compress_algorithm"),
+        "bcachefs" => set("compression") || set("background_compression"),
+        "ubifs" => mount.option("compr") != Some("none"),
+        "zfs" | "jffs2" | "squashfs" | "erofs" | "cramfs" => true,
+        _ => false,
+    }
+}
+
+/// Doubts about anything measured on this file system.
+pub fn flags(mount: &Mount) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    match nature(&mount.kind) {
+        Nature::Memory => flags.push(Flag::MemoryFilesystem),
+        Nature::Overlay => flags.push(Flag::Note {
+            text: format!(
+                "{} lays directories over one another: the first write to a file copies it",
+                mount.kind
+            ),
+        }),
+        _ => {}
+    }
+    if compresses(mount) {
+        flags.push(Flag::CompressedFilesystem);
+    }
+    flags
+}
+
+/// Room on a file system, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// All of it.
+    pub size_bytes: u64,
+    /// What this user may still fill.
+    pub free_bytes: u64,
+}
+
+/// As the record keeps it.
+pub fn describe(mount: &Mount, space: Option<Space>, partition_offset_bytes: Option<u64>) -> Filesystem {
+    Filesystem {
+        kind: Some(mount.kind.clone()),
+        options: Some(mount.joined_options()),
+        source: Some(mount.source.clone()),
+        size_bytes: space.map(|space| space.size_bytes),
+        free_bytes: space.map(|space| space.free_bytes),
+        partition_offset_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mount(kind: &str, super_options: &str) -> Mount {
+        Mount {
+            id: 1,
+            number: "0:40".parse().unwrap(),
+            root: "/".to_owned(),
+            at: "/mnt".into(),
+            options: "rw,relatime".to_owned(),
+            kind: kind.to_owned(),
+            source: "/dev/sda1".to_owned(),
+            super_options: super_options.to_owned(),
+        }
+    }
+
+    #[test]
+    fn networks_memory_and_pseudo_file_systems_are_told_apart() {
+        for kind in ["nfs4", "cifs", "9p", "fuse.sshfs", "fuse.rclone", "virtiofs", "fuse.gcsfuse"] {
+            assert_eq!(nature(kind), Nature::Remote, "{kind}");
+        }
+        for kind in ["ext4", "vfat", "fuseblk", "fuse.ntfs-3g", "zfs", "f2fs"] {
+            assert_eq!(nature(kind), Nature::Local, "{kind}");
+        }
+        assert_eq!(
+            (nature("tmpfs"), nature("proc"), nature("overlay")),
+            (Nature::Memory, Nature::Pseudo, Nature::Overlay)
+        );
+    }
+
+    #[test]
+    fn compression_is_seen_in_the_options() {
+        let said = |kind, options| compresses(&mount(kind, options));
+        assert!(said("btrfs", "rw,compress=zstd:3,ssd"));
+        assert!(said("btrfs", "rw,compress-force=lzo") && said("btrfs", "compress") && said("zfs", "rw"));
+        assert!(!said("btrfs", "rw,ssd") && !said("btrfs", "compress=no") && !said("ext4", "rw"));
+        assert!(said("f2fs", "compress_algorithm=lz4") && !said("ubifs", "compr=none"));
+    }
+
+    #[test]
+    fn doubts_follow_from_the_kind() {
+        assert_eq!(flags(&mount("tmpfs", "")), [Flag::MemoryFilesystem]);
+        assert_eq!(flags(&mount("btrfs", "compress=zstd")), [Flag::CompressedFilesystem]);
+        assert!(flags(&mount("ext4", "")).is_empty());
+        assert!(matches!(flags(&mount("overlay", ""))[..], [Flag::Note { .. }]));
+    }
+}

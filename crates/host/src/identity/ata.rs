@@ -1,0 +1,52 @@
+//! SATA disks and CompactFlash: the IDENTIFY data that libata keeps in sysfs.
+
+use std::path::Path;
+
+use record::{Medium, MediumKind};
+
+use super::above;
+use crate::roots::{Roots, names, text};
+
+/// Replaces what the SCSI layer cut off (names to 16 characters, firmware to 4) by what the drive itself says.
+pub fn medium(roots: &Roots, dir: &Path, scsi: Medium) -> Medium {
+    let Some(words) = identify(roots, dir) else { return scsi };
+    let string = |first: usize, last: usize| ata_string(words.get(first..=last)?);
+    let kind = match (scsi.kind, words.first(), words.get(217)) {
+        (MediumKind::Virtual, ..) => MediumKind::Virtual,
+        (_, Some(0x848a | 0x844a), _) => MediumKind::CompactFlash,
+        _ if words.get(83).is_some_and(|sets| sets & 1 << 2 != 0) => MediumKind::CompactFlash,
+        (_, _, Some(1)) => MediumKind::Ssd,
+        (_, _, Some(rate)) if *rate > 0x400 => MediumKind::Disk,
+        (kind, ..) => kind,
+    };
+    Medium {
+        kind,
+        serial: string(10, 19).or(scsi.serial),
+        firmware: string(23, 26).or(scsi.firmware),
+        model: string(27, 46).or(scsi.model),
+        ..scsi
+    }
+}
+
+/// The 256 words of IDENTIFY DEVICE.
+fn identify(roots: &Roots, dir: &Path) -> Option<Vec<u16>> {
+    let port = above(dir, "ata")?;
+    let port = port.file_name()?.to_str()?.strip_prefix("ata")?;
+    let class = roots.sys.join("class/ata_device");
+    // dev<port>.<place>; which of two places on one cable is told by the SCSI target number
+    let scsi = above(dir, "target")?;
+    let place = scsi.file_name()?.to_str()?.rsplit(':').next()?.to_owned();
+    let device = names(&class).into_iter().find(|name| *name == format!("dev{port}.{place}"))?;
+    let words = text(&class.join(device).join("id"))?;
+    words
+        .split_whitespace()
+        .map(|word| u16::from_str_radix(word, 16).ok())
+        .collect()
+}
+
+/// ATA strings have the first character in the high byte, and are padded with blanks.
+fn ata_string(words: &[u16]) -> Option<String> {
+    let characters: String = words.iter().flat_map(|word| word.to_be_bytes()).map(char::from).collect();
+    let characters = characters.trim_matches([' ', '\0']);
+    (!characters.is_empty()).then(|| characters.to_owned())
+}

@@ -1,0 +1,180 @@
+//! How a medium is attached, and what that way can carry at most.
+
+use std::path::Path;
+
+use record::Link;
+
+use super::{Bus, above, usb};
+use crate::picture::{ancestors, driver};
+use crate::roots::{Roots, flag, link_name, number, text};
+
+/// The way to the block device with that directory under `/sys/block`.
+pub fn link(roots: &Roots, dir: &Path) -> Link {
+    let device = dir.join("device");
+    let common = Link {
+        driver: driver(dir),
+        queue_depth: number(&device.join("queue_depth")).map(|depth| depth as u32),
+        ..Link::default()
+    };
+    match Bus::of(dir) {
+        Bus::Mmc => mmc(roots, dir, common),
+        Bus::Usb => usb_link(dir, common),
+        Bus::Ata => ata(roots, dir, common),
+        Bus::Nvme => nvme(dir, common),
+        _ => common,
+    }
+}
+
+/// Speed from the device; bytes a second are what the protocol can carry, not the bits on the wire: bulk transfers of USB 2
+/// are at most 13 packets of 512 bytes in a microframe, USB 1 19 of 64 in a frame; 8b/10b and 128b/132b coding above.
+fn usb_link(dir: &Path, common: Link) -> Link {
+    let Some(device) = usb::device(dir) else { return common };
+    let speed = text(&device.join("speed"));
+    let max_bps = match speed.as_deref() {
+        Some("12") => Some(19.0 * 64.0 * 1000.0),
+        Some("480") => Some(13.0 * 512.0 * 8000.0),
+        Some("5000") => Some(500e6),
+        Some("10000") => Some(10e9 / 8.0 * 128.0 / 132.0),
+        Some("20000") => Some(20e9 / 8.0 * 128.0 / 132.0),
+        _ => None,
+    };
+    let names = [text(&device.join("manufacturer")), text(&device.join("product"))];
+    let name = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    Link {
+        mode: speed.map(|speed| format!("{speed} Mbit/s")),
+        max_bps,
+        usb_id: usb::id(&device),
+        usb_name: (!name.is_empty()).then_some(name),
+        ..common
+    }
+}
+
+/// Clock, width and timing of the slot, which only root may read (debugfs), and command queueing.
+fn mmc(roots: &Roots, dir: &Path, common: Link) -> Link {
+    // the card is mmc0:0001 below the slot mmc0
+    let slots = ancestors(dir)
+        .into_iter()
+        .filter_map(|path| path.file_name()?.to_str().map(str::to_owned));
+    let slot = slots
+        .into_iter()
+        .find(|name| name.strip_prefix("mmc").is_some_and(|rest| rest.parse::<u32>().is_ok()));
+    let ios = slot.and_then(|slot| text(&roots.sys.join("kernel/debug").join(slot).join("ios")));
+    let bus = ios.and_then(|ios| BusMode::parse(&ios));
+    Link {
+        mode: bus.as_ref().map(BusMode::words),
+        max_bps: bus.as_ref().map(BusMode::max_bps),
+        command_queue: flag(&dir.join("device/cmdq_en")),
+        ..common
+    }
+}
+
+/// `/sys/kernel/debug/mmcN/ios`.
+#[derive(Debug, PartialEq)]
+struct BusMode {
+    clock_hz: u64,
+    lines: u64,
+    timing: String,
+}
+
+impl BusMode {
+    fn parse(ios: &str) -> Option<BusMode> {
+        let field = |name: &str| {
+            ios.lines()
+                .find_map(|line| Some(line.strip_prefix(name)?.trim_start_matches([':', '\t', ' '])))
+        };
+        let in_brackets = |text: &str| Some(text.split_once('(')?.1.trim_end_matches(')').to_owned());
+        let clock = field("actual clock").or(field("clock"))?;
+        Some(BusMode {
+            clock_hz: clock.split(' ').next()?.parse().ok()?,
+            lines: in_brackets(field("bus width")?)?.split(' ').next()?.parse().ok()?,
+            timing: in_brackets(field("timing spec")?)?,
+        })
+    }
+
+    fn words(&self) -> String {
+        format!("{}, {} bit, {} MHz", self.timing, self.lines, self.clock_hz as f64 / 1e6)
+    }
+
+    /// One bit per line and clock edge in use; overhead of the protocol not counted.
+    fn max_bps(&self) -> f64 {
+        let timing = self.timing.to_ascii_lowercase();
+        let edges = if timing.contains("ddr") || timing.contains("hs400") {
+            2.0
+        } else {
+            1.0
+        };
+        self.clock_hz as f64 * self.lines as f64 * edges / 8.0
+    }
+}
+
+/// "6.0 Gbps" from the port; 8b/10b coding.
+fn ata(roots: &Roots, dir: &Path, common: Link) -> Link {
+    let port = above(dir, "ata").and_then(|port| port.file_name()?.to_str()?.strip_prefix("ata").map(str::to_owned));
+    let speed = port.and_then(|port| text(&roots.sys.join(format!("class/ata_link/link{port}/sata_spd"))));
+    let gbps = speed
+        .as_ref()
+        .and_then(|speed| speed.strip_suffix(" Gbps")?.parse::<f64>().ok());
+    Link {
+        mode: gbps.and(speed).map(|speed| format!("SATA {speed}")),
+        max_bps: gbps.map(|gbps| gbps * 1e8),
+        ..common
+    }
+}
+
+/// Speed and width of the PCI link. With several paths the namespace hangs below a subsystem, which links to its controllers.
+fn nvme(dir: &Path, common: Link) -> Link {
+    let subsystem = dir.join("device");
+    let controller = crate::roots::names(&subsystem)
+        .into_iter()
+        .find(|name| name.strip_prefix("nvme").is_some_and(|rest| rest.parse::<u32>().is_ok()));
+    let start = controller.map_or_else(|| dir.to_owned(), |name| subsystem.join(name));
+    let Some(pci) = ancestors(&start)
+        .into_iter()
+        .find(|path| path.join("current_link_speed").exists())
+    else {
+        return Link {
+            driver: common.driver.or_else(|| driver(&start)),
+            ..common
+        };
+    };
+    let speed = text(&pci.join("current_link_speed"));
+    let transfers = speed.as_ref().and_then(|speed| speed.split(' ').next()?.parse::<f64>().ok());
+    let lanes = number(&pci.join("current_link_width"));
+    Link {
+        driver: common.driver.or_else(|| link_name(&pci.join("driver"))),
+        mode: transfers.zip(lanes).map(|(rate, lanes)| format!("PCIe {rate} GT/s x{lanes}")),
+        max_bps: transfers.zip(lanes).map(|(rate, lanes)| pcie_bps(rate) * lanes as f64),
+        ..common
+    }
+}
+
+/// Bytes a second of one lane: 8b/10b coding up to 5 GT/s, 128b/130b above.
+fn pcie_bps(giga_transfers: f64) -> f64 {
+    let coding = if giga_transfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
+    giga_transfers * 1e9 / 8.0 * coding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bus_mode_of_a_card_is_read() {
+        let ios = "clock:\t\t208000000 Hz\nactual clock:\t200000000 Hz\nvdd:\t\t21 (3.3 ~ 3.4 V)\nbus mode:\t2 (push-pull)\n\
+                   bus width:\t2 (4 bits)\ntiming spec:\t6 (sd uhs SDR104)\nsignal voltage:\t1 (1.80 V)\n";
+        let mode = BusMode::parse(ios).unwrap();
+        assert_eq!(
+            (mode.words().as_str(), mode.max_bps()),
+            ("sd uhs SDR104, 4 bit, 200 MHz", 100e6)
+        );
+        let emmc = "clock: 52000000 Hz\nbus width: 3 (8 bits)\ntiming spec: 8 (mmc DDR52)\n";
+        assert_eq!(BusMode::parse(emmc).unwrap().max_bps(), 104e6);
+        assert_eq!(BusMode::parse("clock: fast"), None);
+    }
+
+    #[test]
+    fn lanes_carry_what_their_coding_leaves() {
+        assert_eq!(pcie_bps(5.0), 500e6);
+        assert_eq!((pcie_bps(8.0) / 1e6).round(), 985.0);
+    }
+}

@@ -1,0 +1,192 @@
+//! Loop devices: a file, or a part of a block device, as a block device.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::roots::{DeviceNumber, Roots, flag, number, text};
+use crate::tool::{self, ToolError};
+
+/// How a loop device is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoopOptions {
+    /// Past the page cache.
+    pub direct_io: bool,
+    /// First byte of the backing file that is seen.
+    pub offset_bytes: u64,
+    /// How much of the backing file is seen; 0 is all of it.
+    pub size_bytes: u64,
+    /// Whether the kernel looks for partitions, and so takes them by addpart.
+    pub partitions: bool,
+    /// Whether writes are refused.
+    pub read_only: bool,
+}
+
+/// An attached loop device; detached on drop, if it is still the one that was attached.
+#[derive(Debug)]
+pub struct Loop {
+    path: PathBuf,
+    number: DeviceNumber,
+    backing: Backing,
+    attached: bool,
+}
+
+/// What tells one attached loop device from another that has taken its place.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Backing {
+    /// Device and inode of the backing file, or 0 and the device's number for a block device.
+    file: (u64, u64),
+    offset_bytes: u64,
+    size_bytes: u64,
+}
+
+/// A loop device could not be made or undone.
+#[derive(Debug, thiserror::Error)]
+pub enum LoopError {
+    /// losetup failed.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// The new device is not what was asked for.
+    #[error("{} is not the loop device that was made over {}", path.display(), backing.display())]
+    NotOurs {
+        /// Its node.
+        path: PathBuf,
+        /// The file or device it should be over.
+        backing: PathBuf,
+    },
+    /// The backing file cannot be looked at.
+    #[error("cannot look at {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Attaches a free loop device to a file, whole, with the page cache or without.
+pub fn attach(file: &Path, direct_io: bool) -> Result<Loop, LoopError> {
+    attach_with(
+        file,
+        LoopOptions {
+            direct_io,
+            ..LoopOptions::default()
+        },
+    )
+}
+
+/// Attaches a free loop device to a file or block device. Needs root.
+pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, LoopError> {
+    let backing = Backing::of(file, options).map_err(|source| LoopError::Io {
+        path: file.to_owned(),
+        source,
+    })?;
+    let mut words = vec!["--find".to_owned(), "--show".to_owned()];
+    words.push(format!("--direct-io={}", if options.direct_io { "on" } else { "off" }));
+    words.push(format!("--offset={}", options.offset_bytes));
+    if options.size_bytes > 0 {
+        words.push(format!("--sizelimit={}", options.size_bytes));
+    }
+    words.extend(options.partitions.then(|| "--partscan".to_owned()));
+    words.extend(options.read_only.then(|| "--read-only".to_owned()));
+    words.push(file.display().to_string());
+    let path = PathBuf::from(tool::run("losetup", words)?);
+    let not_ours = || LoopError::NotOurs {
+        path: path.clone(),
+        backing: file.to_owned(),
+    };
+    let number = Roots::default().block_number(&path).ok_or_else(not_ours)?;
+    if !backing.is_that_of(number) {
+        return Err(not_ours());
+    }
+    Ok(Loop {
+        path,
+        number,
+        backing,
+        attached: true,
+    })
+}
+
+impl Loop {
+    /// Its node: "/dev/loop3".
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its device number.
+    pub fn number(&self) -> DeviceNumber {
+        self.number
+    }
+
+    /// What it is known by.
+    pub fn backing(&self) -> &Backing {
+        &self.backing
+    }
+
+    /// Whether it goes past the page cache, as the kernel says: not every file system can.
+    pub fn direct_io(&self) -> bool {
+        flag(&attributes(self.number).join("dio")).unwrap_or(false)
+    }
+
+    /// Detaches it. Still in use, it goes away with its last user.
+    pub fn detach(mut self) -> Result<(), LoopError> {
+        self.let_go()
+    }
+
+    fn let_go(&mut self) -> Result<(), LoopError> {
+        if !std::mem::take(&mut self.attached) || !self.backing.is_that_of(self.number) {
+            return Ok(());
+        }
+        Ok(detach_node(&self.path)?)
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        // nobody is left to hear of a failure; the device stays visible in `flashmark list`
+        let _ = self.let_go();
+    }
+}
+
+/// Detaches the loop device `path`. The caller has made sure that it is the right one.
+pub(crate) fn detach_node(path: &Path) -> Result<(), ToolError> {
+    tool::run("losetup", [Path::new("--detach"), path]).map(drop)
+}
+
+impl Backing {
+    /// Of a file or block device with these options.
+    fn of(file: &Path, options: LoopOptions) -> std::io::Result<Backing> {
+        let file = identity(file)?;
+        Ok(Backing {
+            file,
+            offset_bytes: options.offset_bytes,
+            size_bytes: options.size_bytes,
+        })
+    }
+
+    /// Whether the loop device with that number is attached to this, and nothing else.
+    pub(crate) fn is_that_of(&self, number: DeviceNumber) -> bool {
+        let dir = attributes(number);
+        let attribute = |name: &str| self::number(&dir.join(name));
+        let file = text(&dir.join("backing_file")).and_then(|path| identity(Path::new(&path)).ok());
+        file == Some(self.file)
+            && attribute("offset") == Some(self.offset_bytes)
+            && attribute("sizelimit") == Some(self.size_bytes)
+    }
+}
+
+/// Where sysfs describes the loop device with that number.
+fn attributes(number: DeviceNumber) -> PathBuf {
+    PathBuf::from(format!("/sys/dev/block/{number}/loop"))
+}
+
+/// Device and inode of a file; of a block device 0 and its number, as its node may be one of several.
+fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+    let metadata = fs::metadata(path)?;
+    let is_block = Roots::default().block_number(path).is_some();
+    Ok(if is_block {
+        (0, metadata.rdev())
+    } else {
+        (metadata.dev(), metadata.ino())
+    })
+}

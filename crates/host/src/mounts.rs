@@ -1,0 +1,183 @@
+//! What is mounted where, and what is swapped on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::roots::{DeviceNumber, Roots};
+
+/// One line of `/proc/self/mountinfo`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// The kernel's number of this mount.
+    pub id: u64,
+    /// Number of the file system's device; major 0 where it has none of its own.
+    pub number: DeviceNumber,
+    /// The directory of the file system that is seen here ("/" but for bind mounts).
+    pub root: String,
+    /// Where it is mounted.
+    pub at: PathBuf,
+    /// Options of this mount.
+    pub options: String,
+    /// "ext4", "nfs4".
+    pub kind: String,
+    /// What is mounted ("/dev/sda1", "server:/export").
+    pub source: String,
+    /// Options of the file system.
+    pub super_options: String,
+}
+
+impl Mount {
+    /// Reads one line; `None` where it is of another form.
+    fn parse(line: &str) -> Option<Mount> {
+        let (left, right) = line.split_once(" - ")?;
+        let left: Vec<&str> = left.split(' ').collect();
+        let mut right = right.splitn(3, ' ');
+        Some(Mount {
+            id: left.first()?.parse().ok()?,
+            number: left.get(2)?.parse().ok()?,
+            root: unescape(left.get(3)?),
+            at: PathBuf::from(unescape(left.get(4)?)),
+            options: (*left.get(5)?).to_owned(),
+            kind: right.next()?.to_owned(),
+            source: unescape(right.next()?),
+            super_options: right.next().unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// Whether an option is set, for this mount or for the whole file system.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.all_options().any(|option| option == name)
+    }
+
+    /// The value of the first `name=value` option.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.all_options()
+            .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    fn all_options(&self) -> impl Iterator<Item = &str> {
+        self.options.split(',').chain(self.super_options.split(','))
+    }
+
+    /// The options of mount and file system together, each once.
+    pub fn joined_options(&self) -> String {
+        let mut seen: Vec<&str> = Vec::new();
+        for option in self.all_options().filter(|option| !option.is_empty()) {
+            if !seen.contains(&option) {
+                seen.push(option);
+            }
+        }
+        seen.join(",")
+    }
+}
+
+/// All mounts of this process, in the order they were made.
+pub fn mounts(roots: &Roots) -> Vec<Mount> {
+    let table = fs::read_to_string(roots.proc.join("self/mountinfo")).unwrap_or_default();
+    table.lines().filter_map(Mount::parse).collect()
+}
+
+/// The mount that `path` (absolute, links resolved) lies on.
+///
+/// On the running system the kernel says which one it is (statx); in a copied tree it is the last of those with the longest
+/// mount point.
+pub fn mount_of<'a>(roots: &Roots, mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    if roots.is_real()
+        && let Some(id) = mount_id(path)
+        && let Some(mount) = mounts.iter().find(|mount| mount.id == id)
+    {
+        return Some(mount);
+    }
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.at));
+    above.max_by_key(|mount| mount.at.components().count())
+}
+
+fn mount_id(path: &Path) -> Option<u64> {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+    let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
+}
+
+/// The paths in `/proc/swaps`: block devices and files.
+pub fn swaps(roots: &Roots) -> Vec<PathBuf> {
+    let table = fs::read_to_string(roots.proc.join("swaps")).unwrap_or_default();
+    let first_words = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+    first_words.map(|word| PathBuf::from(unescape(word))).collect()
+}
+
+/// Undoes the kernel's octal escapes of blank, tab, newline and backslash (`\040`).
+fn unescape(word: &str) -> String {
+    let bytes = word.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let octal = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
+        let value = octal.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        plain.push(value.unwrap_or(bytes[at]));
+        at += if value.is_some() { 4 } else { 1 };
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> (tempfile::TempDir, Roots) {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        fs::create_dir_all(roots.proc.join("self")).unwrap();
+        fs::write(roots.proc.join("self/mountinfo"), text).unwrap();
+        (dir, roots)
+    }
+
+    #[test]
+    fn a_line_with_optional_fields_and_blanks_is_read() {
+        let line = r"36 35 98:0 /mnt1 /media/my\040card rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue";
+        let mount = Mount::parse(line).unwrap();
+        assert_eq!(mount.at, Path::new("/media/my card"));
+        assert_eq!(
+            (mount.kind.as_str(), mount.source.as_str(), mount.root.as_str()),
+            ("ext3", "/dev/root", "/mnt1")
+        );
+        assert_eq!(mount.option("errors"), Some("continue"));
+        assert_eq!(mount.joined_options(), "rw,noatime,errors=continue");
+        assert_eq!(Mount::parse("nonsense"), None);
+    }
+
+    #[test]
+    fn a_path_belongs_to_the_deepest_mount_and_the_last_one_there() {
+        let (_dir, roots) = table(
+            "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 8:2 / /home rw - ext4 /dev/sda2 rw\n\
+             3 1 8:3 / /home rw - xfs /dev/sda3 rw\n4 1 8:4 / /home2 rw - ext4 /dev/sda4 rw\n",
+        );
+        let all = mounts(&roots);
+        let kind = |path: &str| mount_of(&roots, &all, Path::new(path)).unwrap().number.minor;
+        assert_eq!((kind("/etc"), kind("/home/me"), kind("/home2")), (1, 3, 4));
+    }
+
+    #[test]
+    fn the_kernel_names_the_mount_of_a_real_path() {
+        let roots = Roots::default();
+        let all = mounts(&roots);
+        assert_eq!(mount_of(&roots, &all, Path::new("/proc/self")).unwrap().kind, "proc");
+    }
+
+    #[test]
+    fn swaps_are_read_without_their_heading() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        fs::create_dir_all(&roots.proc).unwrap();
+        let table = "Filename\tType\tSize\n/dev/zram0   partition\t100\n/swap\\040file file 5\n";
+        fs::write(roots.proc.join("swaps"), table).unwrap();
+        assert_eq!(swaps(&roots), [Path::new("/dev/zram0"), Path::new("/swap file")]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC*", word in r"[\\0-9a-f]*") {
+            let _ = Mount::parse(&text);
+            let _ = unescape(&word);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Why a medium must be left alone: mounts, swap, holders, the running system. Decided by device number, never by name.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::mounts::{Mount, mount_of};
+use crate::picture::{Below, Picture, Slot};
+use crate::roots::{DeviceNumber, Roots, names, text};
+
+/// One reason not to touch a device.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// The running system lives on it.
+    Root {
+        /// What is found there: "/", "/boot", "/usr".
+        at: PathBuf,
+    },
+    /// A file system on it is mounted.
+    Mounted {
+        /// Kernel name of the whole device, the partition or the device stacked on it.
+        device: String,
+        /// Where.
+        at: PathBuf,
+    },
+    /// Swap space.
+    Swap {
+        /// Kernel name.
+        device: String,
+    },
+    /// Another device is made of it.
+    Holder {
+        /// Kernel name.
+        device: String,
+        /// Kernel name of the device made of it.
+        holder: String,
+        /// "LVM", "LUKS", "MD", "dm", "loop", "zram", "bcache".
+        what: String,
+    },
+    /// A member of a mounted btrfs.
+    BtrfsMember {
+        /// Kernel name.
+        device: String,
+        /// Id of the file system.
+        id: String,
+    },
+    /// Another program holds it for itself (O_EXCL), or it is mounted where this process cannot see it.
+    ExclusivelyOpen {
+        /// Kernel name.
+        device: String,
+    },
+}
+
+impl fmt::Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Use::Root { at } => write!(f, "the running system is on it ({})", at.display()),
+            Use::Mounted { device, at } => write!(f, "{device} is mounted at {}", at.display()),
+            Use::Swap { device } => write!(f, "{device} is swap space"),
+            Use::Holder { device, holder, what } => write!(f, "{device} is part of {holder} ({what})"),
+            Use::BtrfsMember { device, id } => write!(f, "{device} is part of the mounted btrfs {id}"),
+            Use::ExclusivelyOpen { device } => write!(f, "{device} is held open by another program or mounted out of sight"),
+        }
+    }
+}
+
+/// Several uses in one line: the first three, and how many more.
+pub fn summary(uses: &[Use]) -> String {
+    let mut words: Vec<String> = uses.iter().take(3).map(Use::to_string).collect();
+    if uses.len() > 3 {
+        words.push(format!("and {} more", uses.len() - 3));
+    }
+    words.join(", ")
+}
+
+/// Why the whole device of that kernel name is in use: itself, its partitions, and everything above and below it.
+///
+/// Reads sysfs and proc only. What holds a device exclusively without leaving a trace there is found by
+/// [`exclusively_open`].
+pub fn uses(roots: &Roots, disk: &str) -> Vec<Use> {
+    let picture = Picture::take(roots);
+    picture.named(disk).map(|slot| picture.uses(slot)).unwrap_or_default()
+}
+
+/// Whether someone else holds the device node exclusively (O_EXCL fails with EBUSY). Opens the device for reading, so it
+/// needs the right to; without it the answer is no.
+pub fn exclusively_open(roots: &Roots, path: &Path) -> bool {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
+    matches!(open(roots.locate(path), flags, Mode::empty()), Err(rustix::io::Errno::BUSY))
+}
+
+impl Picture<'_> {
+    /// Why a whole device is in use, most serious first, each reason once.
+    pub fn uses(&self, slot: &Slot) -> Vec<Use> {
+        let mut found = BTreeSet::new();
+        self.collect(slot, &mut BTreeSet::new(), &mut found);
+        // what a stacked device is made of must not be in use by anything but the stack itself
+        let mut through = BTreeSet::from([slot.name.clone()]);
+        for media in self.below(slot) {
+            self.collect(media, &mut through, &mut found);
+        }
+        found.into_iter().collect()
+    }
+
+    /// Adds the reasons found on a device, its partitions and everything stacked on them. Devices in `seen` are passed over.
+    fn collect(&self, slot: &Slot, seen: &mut BTreeSet<String>, found: &mut BTreeSet<Use>) {
+        if !seen.insert(slot.name.clone()) {
+            return;
+        }
+        found.extend(self.system_places(slot).map(|at| Use::Root { at }));
+        for (number, name, dir) in slot.nodes() {
+            found.extend(self.direct(number, name));
+            for holder in self
+                .holders(number, &dir)
+                .filter(|holder| !seen.contains(&holder.name))
+                .collect::<Vec<_>>()
+            {
+                let what = what_holds(holder);
+                found.insert(Use::Holder {
+                    device: name.to_owned(),
+                    holder: holder.name.clone(),
+                    what,
+                });
+                self.collect(holder, seen, found);
+            }
+        }
+    }
+
+    /// Mounts, swap and btrfs of exactly this device number.
+    fn direct(&self, number: DeviceNumber, name: &str) -> Vec<Use> {
+        let device = || name.to_owned();
+        let mounted = self.mounts.iter().filter(|mount| self.device_of(mount) == Some(number));
+        let mounted = mounted.map(|mount| Use::Mounted {
+            device: device(),
+            at: mount.at.clone(),
+        });
+        let swapped = self.swaps.contains(&number).then(|| Use::Swap { device: device() });
+        let members = self.btrfs.iter().filter(|(member, _)| *member == number);
+        let members = members.map(|(_, id)| Use::BtrfsMember {
+            device: device(),
+            id: id.clone(),
+        });
+        mounted.chain(swapped).chain(members).collect()
+    }
+
+    /// Devices made of this one: those sysfs names, and the loop and zram devices that are backed by it.
+    fn holders(&self, number: DeviceNumber, dir: &Path) -> impl Iterator<Item = &Slot> {
+        let named = names(&dir.join("holders"));
+        self.slots
+            .iter()
+            .filter(move |slot| named.contains(&slot.name) || slot.below.contains(&Below::Device(number)))
+    }
+
+    /// The whole devices that a stacked device (dm, md, loop) lies on directly or through others, itself not counted. A file
+    /// below a loop device counts only for `file_too`: a file on a mounted file system is no reason to leave a loop alone.
+    fn walk_down(&self, slot: &Slot, file_too: bool, found: &mut Vec<String>) {
+        for below in &slot.below {
+            let number = match below {
+                Below::Device(number) => Some(*number),
+                Below::File(path) if file_too => mount_of(self.roots, &self.mounts, path).and_then(|mount| self.device_of(mount)),
+                Below::File(_) => None,
+            };
+            let Some((media, _)) = number.and_then(|number| self.find(number)) else {
+                continue;
+            };
+            if !found.contains(&media.name) {
+                found.push(media.name.clone());
+                self.walk_down(media, file_too, found);
+            }
+        }
+    }
+
+    /// The whole devices a stacked device is made of, itself not counted.
+    pub fn below(&self, slot: &Slot) -> Vec<&Slot> {
+        let mut found = Vec::new();
+        self.walk_down(slot, false, &mut found);
+        found.iter().filter_map(|name| self.named(name)).collect()
+    }
+
+    /// The places of the running system that lie on this device, through whatever is stacked between.
+    fn system_places(&self, slot: &Slot) -> impl Iterator<Item = PathBuf> {
+        const PLACES: [&str; 5] = ["/", "/usr", "/boot", "/boot/efi", "/boot/firmware"];
+        let on_slot = |mount: &&Mount| {
+            let Some((top, _)) = self.system_device(mount, 0).and_then(|number| self.find(number)) else {
+                return false;
+            };
+            let mut chain = vec![top.name.clone()];
+            self.walk_down(top, true, &mut chain);
+            chain.contains(&slot.name)
+        };
+        let places = self
+            .mounts
+            .iter()
+            .filter(|mount| PLACES.iter().any(|place| mount.at == Path::new(place)));
+        places
+            .filter(on_slot)
+            .map(|mount| mount.at.clone())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+    }
+
+    /// The device below a mount; for an overlay (a live system) the device of its upper, else its lowest, directory.
+    pub fn system_device(&self, mount: &Mount, depth: usize) -> Option<DeviceNumber> {
+        if mount.kind != "overlay" || depth > 4 {
+            return self.device_of(mount);
+        }
+        let lowest = mount.option("lowerdir").and_then(|dirs| dirs.rsplit(':').next());
+        [mount.option("upperdir"), lowest].into_iter().flatten().find_map(|dir| {
+            let under = mount_of(self.roots, &self.mounts, Path::new(dir)).filter(|under| under.id != mount.id)?;
+            self.system_device(under, depth + 1)
+        })
+    }
+}
+
+/// The common name of what a stacked device is.
+fn what_holds(holder: &Slot) -> String {
+    let name = holder.name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let dm_id = text(&holder.dir.join("dm/uuid")).unwrap_or_default();
+    let what = match (name, dm_id.split('-').next()) {
+        ("dm-", Some("LVM")) => "LVM",
+        ("dm-", Some("CRYPT")) => "LUKS",
+        ("dm-", Some("mpath")) => "multipath",
+        ("dm-", _) => "dm",
+        ("md", _) => "MD",
+        (other, _) => other,
+    };
+    what.to_owned()
+}
