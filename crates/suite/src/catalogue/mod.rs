@@ -2,12 +2,18 @@
 
 mod prime;
 mod sequential;
+#[cfg(test)]
+mod testing;
 
 use crate::Test;
 use crate::settings::SettingError;
 
 /// Every test, in the order in which `--help` names them.
-pub static CATALOGUE: [&dyn Test; 3] = [&prime::Prime, &sequential::Sequential::READ, &sequential::Sequential::WRITE];
+pub static CATALOGUE: &[&dyn Test] = &[
+    &prime::Prime,
+    &sequential::Sequential::READ,
+    &sequential::Sequential::WRITE,
+];
 
 /// The test of this name, or an error that names the nearest ones.
 pub fn find(name: &str) -> Result<&'static dyn Test, SettingError> {

@@ -1,0 +1,221 @@
+//! For the tests of tests: a medium whose costs are known exactly and that remembers every request, and a way to run a suite on it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::{Completion, Device, Extent, ExtentGuard, Facts, IoError, IoErrorKind, Op, Request, Slot, WriteBudget};
+use record::{Cell, PlannedCell, TargetKind};
+
+use crate::definition::{Entry, Suite};
+use crate::{Choice, NoStage, Plan, PlanError, RunEnd, RunOptions, Site, run};
+
+/// What a request takes, in nanoseconds; its number counts from 0.
+pub type Cost = Box<dyn FnMut(&Request, u64) -> u64>;
+
+/// What the medium saw, shared with the test that looks at it afterwards.
+#[derive(Default)]
+pub struct Seen {
+    /// Every request taken, in order.
+    pub requests: Vec<Request>,
+    /// How many requests had been taken at each dropping of caches.
+    pub dropped_at: Vec<usize>,
+    /// Nanoseconds without I/O.
+    pub idle_ns: u64,
+}
+
+/// One request at a time, in order, each at its cost in virtual time. Keeps no data.
+pub struct KnownCost {
+    facts: Facts,
+    cost: Cost,
+    seen: Rc<RefCell<Seen>>,
+    waiting: VecDeque<(Request, u64)>,
+    buffers: Vec<Vec<u8>>,
+    now_ns: u64,
+    fail_at: Option<u64>,
+    stop_at: Option<(u64, Rc<AtomicBool>)>,
+}
+
+impl Device for KnownCost {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+    fn now(&mut self) -> u64 {
+        self.now_ns
+    }
+    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
+        self.buffers = vec![vec![0; slot_bytes.min(1 << 20)]; slots as usize];
+        Ok(())
+    }
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        &mut self.buffers[slot as usize]
+    }
+    fn submit(&mut self, request: Request) -> Result<(), IoError> {
+        let place = Extent::new(request.offset_bytes, request.length_bytes);
+        let unaligned = (request.offset_bytes | request.length_bytes) % self.facts.logical_block_bytes != 0;
+        if request.op != Op::Flush && (unaligned || !Extent::new(0, self.facts.capacity_bytes).contains(&place)) {
+            return Err(IoError::new(IoErrorKind::Refused, &request, "a test asked for what no medium has"));
+        }
+        self.seen.borrow_mut().requests.push(request);
+        self.waiting.push_back((request, self.now_ns));
+        Ok(())
+    }
+    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+        for _ in 0..min.min(self.waiting.len()) {
+            let Some((request, submitted_ns)) = self.waiting.pop_front() else { break };
+            let number = (self.seen.borrow().requests.len() - 1 - self.waiting.len()) as u64;
+            self.now_ns += (self.cost)(&request, number);
+            if let Some((_, stop)) = self.stop_at.as_ref().filter(|(at, _)| *at <= number) {
+                stop.store(true, Ordering::Relaxed);
+            }
+            let failed = self.fail_at.is_some_and(|at| at <= number);
+            let result = if failed { Err(IoError::new(IoErrorKind::Medium, &request, "as the test ordered")) } else { Ok(()) };
+            done.push(Completion { slot: request.slot, submitted_ns, completed_ns: self.now_ns, result });
+        }
+        Ok(())
+    }
+    fn idle(&mut self, duration_ns: u64) {
+        self.seen.borrow_mut().idle_ns += duration_ns;
+        self.now_ns += duration_ns;
+    }
+    fn drop_caches(&mut self) -> Result<(), IoError> {
+        let mut seen = self.seen.borrow_mut();
+        let at = seen.requests.len();
+        seen.dropped_at.push(at);
+        Ok(())
+    }
+    fn cpu_ns(&mut self) -> Option<u64> {
+        None
+    }
+}
+
+/// A place to run tests on.
+pub struct Bed {
+    /// Where.
+    pub site: Site,
+    /// From this request on (counted over the whole run) every one fails.
+    pub fail_at: Option<u64>,
+    /// After this request the user presses Ctrl-C.
+    pub stop_at: Option<u64>,
+    /// Cells finished before an interruption.
+    pub done: Vec<Cell>,
+    /// The run's time limit.
+    pub time_limit_ns: Option<u64>,
+    cost: Cost,
+}
+
+/// What a run on a bed came to.
+pub struct Ran {
+    /// Cells, skips, end.
+    pub end: RunEnd,
+    /// What was planned.
+    pub plan: Plan,
+    /// Every request, in order.
+    pub requests: Vec<Request>,
+    /// How many requests had been taken at each dropping of caches.
+    pub dropped_at: Vec<usize>,
+    /// Nanoseconds without I/O.
+    pub idle_ns: u64,
+}
+
+impl Ran {
+    /// The only cell of this id.
+    pub fn cell(&self, id: &str) -> &Cell {
+        self.end.cells.iter().find(|cell| cell.id == id).unwrap_or_else(|| panic!("no cell {id}: {:?}", self.end))
+    }
+
+    /// A figure of `metrics.other`.
+    pub fn other(&self, id: &str, name: &str) -> f64 {
+        self.cell(id).metrics.other.get(name).unwrap_or_else(|| panic!("{id} has no {name}: {:?}", self.cell(id).metrics)).value
+    }
+}
+
+impl Bed {
+    fn new(kind: TargetKind, capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> Bed {
+        let facts = Facts {
+            capacity_bytes,
+            logical_block_bytes: 512,
+            physical_block_bytes: 512,
+            max_transfer_bytes: None,
+            max_in_flight: 64,
+            read_only: false,
+            discards: false,
+            has_page_cache: true,
+            keeps_data: false,
+            engine: "virtual time".into(),
+        };
+        let files = Err("there is no file system to put a file on".into());
+        let site = Site { kind, facts, au_bytes: None, writable: Ok(()), files, only: None, link_bps: None, memory_bps: None };
+        Bed { site, fail_at: None, stop_at: None, done: Vec::new(), time_limit_ns: None, cost: Box::new(cost) }
+    }
+
+    /// A whole medium.
+    pub fn raw(capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> Bed {
+        Bed::new(TargetKind::Block, capacity_bytes, cost)
+    }
+
+    /// A regular file.
+    pub fn file(capacity_bytes: u64, cost: impl FnMut(&Request, u64) -> u64 + 'static) -> Bed {
+        Bed::new(TargetKind::File, capacity_bytes, cost)
+    }
+
+    /// Plans these tests: `["seek path=direct", "prime span=1MiB passes=1"]`.
+    pub fn plan(&self, tests: &[&str]) -> Result<Plan, PlanError> {
+        let entry = |line: &&str| {
+            let mut words = line.split_whitespace();
+            let test = words.next().unwrap_or_default().to_owned();
+            let settings = words.filter_map(|word| word.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned()));
+            Entry { test, settings: settings.collect() }
+        };
+        let tests = tests.iter().map(entry).collect();
+        let suite = Suite { name: "bench".into(), about: String::new(), time_limit_ns: self.time_limit_ns, tests };
+        Plan::make(&suite, &Choice::default(), &self.site)
+    }
+
+    /// The cells these tests plan, or why they are left out.
+    pub fn planned(&self, tests: &[&str]) -> Vec<PlannedCell> {
+        self.plan(tests).map(|plan| plan.cells).unwrap_or_default()
+    }
+
+    /// Why tests or parts of them are left out.
+    pub fn left_out(&self, tests: &[&str]) -> String {
+        match self.plan(tests) {
+            Err(error) => error.to_string(),
+            Ok(plan) => plan.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect::<Vec<_>>().join("\n"),
+        }
+    }
+
+    /// Runs these tests, under the extent guard and a write budget of what they declared.
+    pub fn run(self, tests: &[&str]) -> Ran {
+        let plan = self.plan(tests).expect("the test plans what can be");
+        let (seen, stop) = (Rc::new(RefCell::new(Seen::default())), Rc::new(AtomicBool::new(false)));
+        let medium = KnownCost {
+            facts: self.site.facts.clone(),
+            cost: self.cost,
+            seen: seen.clone(),
+            waiting: VecDeque::new(),
+            buffers: Vec::new(),
+            now_ns: 1_000_000,
+            fail_at: self.fail_at,
+            stop_at: self.stop_at.map(|at| (at, stop.clone())),
+        };
+        let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
+        let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+        let options = RunOptions { seed: 7, site: &self.site, done: self.done, used_ns: 0, stop: &stop };
+        let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+        let seen = seen.take();
+        Ran { end, plan, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
+    }
+}
+
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bed_remembers_what_it_was_asked() {
+        let ran = Bed::raw(64 << 20, |request, number| request.length_bytes + number).run(&["prime span=2MiB passes=1"]);
+        assert_eq!(ran.requests.iter().map(|r| r.offset_bytes).collect::<Vec<_>>(), [32 << 20, 33 << 20]);
+        assert_eq!(ran.cell("prime/1").elapsed_ns, (2 << 20) + 1);
+    }
+}
