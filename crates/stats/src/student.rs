@@ -23,7 +23,7 @@ pub fn student_t(p: f64, degrees: f64) -> f64 {
 }
 
 /// The share of Student's t distribution above `t` >= 0.
-fn upper_tail(t: f64, degrees: f64) -> f64 {
+pub(crate) fn upper_tail(t: f64, degrees: f64) -> f64 {
     0.5 * incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 

@@ -1,13 +1,13 @@
 //! Streams of completion times whose long-run truth is known, and how often an interval contains that truth.
 //!
-//! This is the proof behind the intervals of this room: [`table`] runs every stream at several lengths, and under the stop
-//! rule, and counts. The tests run a small form of it; `cargo xtask truth` may print the whole.
+//! This is the proof behind the intervals of this room: [`table`] runs every stream at several lengths and under the stop
+//! rule, and counts. The tests run a small form of it; a program can print the whole (200 runs of each take about ten seconds).
 
 mod streams;
 
 pub use streams::{Flow, STREAMS, Stream};
 
-use crate::{RateEstimator, StopRule, Verdict};
+use crate::{Interval, QuantileEstimator, RateEstimator, StopRule, Verdict};
 
 /// When a simulated measurement ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,10 +18,19 @@ pub enum Until {
     Rule(StopRule),
 }
 
-/// What became of many runs on one stream.
+/// What is estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
+pub enum What {
+    /// The rate, events per second.
+    Rate,
+    /// This quantile (0..1) of the time per event.
+    Quantile(f64),
+}
+
+/// What became of many runs on one stream.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Coverage {
-    /// Runs made.
+    /// Runs that gave an interval; the others had too few events for one.
     pub runs: u32,
     /// Runs whose 95 % interval contained the truth.
     pub covered: u32,
@@ -36,45 +45,101 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The share of runs whose interval contained the truth.
+    /// The share of runs whose interval contained the truth; NaN where none gave one.
     pub fn share(&self) -> f64 {
         f64::from(self.covered) / f64::from(self.runs)
     }
+
+    fn count(&mut self, interval: Interval, truth: f64, events: u64) {
+        self.runs += 1;
+        self.covered += u32::from(interval.contains(truth));
+        self.too_low += u32::from(interval.high < truth);
+        self.too_high += u32::from(interval.low > truth);
+        let share = 1.0 / f64::from(self.runs);
+        self.half_width += share * (interval.relative_half_width(truth) - self.half_width);
+        self.events += share * (events as f64 - self.events);
+    }
+}
+
+/// A row of the table of proof.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row {
+    /// The stream's name.
+    pub stream: &'static str,
+    /// What was estimated.
+    pub what: What,
+    /// When the runs ended.
+    pub until: Until,
+    /// How often the interval held the truth.
+    pub coverage: Coverage,
+}
+
+/// The rule of the table: 5 %, at least 3 s (of events that take 1 ms when fast) and 30 events.
+pub const RULE: StopRule = StopRule {
+    min_ns: 3_000_000_000,
+    min_events: 30,
+    relative_half_width: 0.05,
+    max_ns: 180_000_000_000,
+};
+
+/// Every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under [`RULE`]; `runs` runs of each.
+pub fn table(runs: u32, seed: u64) -> Vec<Row> {
+    let lengths = [100, 1000, 10_000].map(Until::Events);
+    let whats = [What::Rate, What::Quantile(0.5), What::Quantile(0.99)];
+    let fixed = lengths
+        .into_iter()
+        .flat_map(|until| whats.map(|what| (what, until)));
+    let cells: Vec<_> = fixed.chain([(What::Rate, Until::Rule(RULE))]).collect();
+    let row = |stream: &Stream, what, until| Row {
+        stream: stream.name,
+        what,
+        until,
+        coverage: cover(stream, what, until, runs, seed),
+    };
+    STREAMS
+        .iter()
+        .flat_map(|stream| {
+            cells
+                .iter()
+                .map(move |&(what, until)| row(stream, what, until))
+        })
+        .collect()
 }
 
 /// Measures `stream` `runs` times, each with its own seed derived from `seed`.
-pub fn cover(stream: &Stream, until: Until, runs: u32, seed: u64) -> Coverage {
-    let truth = 1e9 / stream.mean_ns();
-    let mut seen = Coverage {
-        runs,
-        covered: 0,
-        too_low: 0,
-        too_high: 0,
-        half_width: 0.0,
-        events: 0.0,
+pub fn cover(stream: &Stream, what: What, until: Until, runs: u32, seed: u64) -> Coverage {
+    let truth = match what {
+        What::Rate => 1e9 / stream.mean_ns(),
+        What::Quantile(q) => stream.quantile_ns(q),
     };
+    let mut seen = Coverage::default();
     for run in 0..runs {
-        let rate = measure(stream.start(seed ^ (u64::from(run) << 32)), until);
-        let Some(estimate) = rate.estimate() else {
-            continue;
+        let seed = seed ^ (u64::from(run) << 32);
+        let (rate, times) = measure(stream.start(seed), until, seed);
+        let interval = match what {
+            What::Rate => rate.estimate().map(|estimate| estimate.ci95),
+            What::Quantile(q) => times.quantile(q).and_then(|estimate| estimate.ci95),
         };
-        seen.covered += u32::from(estimate.ci95.contains(truth));
-        seen.too_low += u32::from(estimate.ci95.high < truth);
-        seen.too_high += u32::from(estimate.ci95.low > truth);
-        seen.half_width += estimate.ci95.relative_half_width(estimate.per_second) / f64::from(runs);
-        seen.events += estimate.n as f64 / f64::from(runs);
+        if let Some(interval) = interval {
+            seen.count(interval, truth, rate.events());
+        }
     }
     seen
 }
 
-fn measure(mut flow: Flow, until: Until) -> RateEstimator {
-    let mut rate = RateEstimator::new();
+fn measure(mut flow: Flow, until: Until, seed: u64) -> (RateEstimator, QuantileEstimator) {
+    let (mut rate, mut times) = (RateEstimator::new(), QuantileEstimator::new(seed));
+    let mut step = |rate: &mut RateEstimator| {
+        let ns = flow.next_ns();
+        rate.push(ns);
+        times.push(ns);
+    };
     match until {
-        Until::Events(n) => (0..n).for_each(|_| rate.push(flow.next_ns())),
+        Until::Events(n) => (0..n).for_each(|_| step(&mut rate)),
         Until::Rule(rule) => {
             let mut next_look = rule.min_events;
             loop {
-                rate.push(flow.next_ns());
+                step(&mut rate);
                 if rate.events() < next_look {
                     continue;
                 }
@@ -85,5 +150,8 @@ fn measure(mut flow: Flow, until: Until) -> RateEstimator {
             }
         }
     }
-    rate
+    (rate, times)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,5 @@
 use crate::random::Random;
+use crate::student::upper_tail;
 
 /// How the times of a stream come about. All times are in units of a fast event; shares are 0..1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,6 +115,41 @@ impl Stream {
             }
     }
 
+    /// The long-run `q`-quantile of the time per event, by bisection of the distribution; where events take one of two exact
+    /// times, one of these.
+    pub fn quantile_ns(&self, q: f64) -> f64 {
+        let (mut low, mut high) = (1e-6_f64.ln(), 1e6_f64.ln());
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if self.share_below(middle) < q {
+                low = middle
+            } else {
+                high = middle
+            }
+        }
+        (UNIT_NS * high.exp()).round()
+    }
+
+    /// The share of events that take at most exp(`ln_units`).
+    fn share_below(&self, ln_units: f64) -> f64 {
+        let jittered = |cost: f64, sigma: f64| normal_below((ln_units - cost.ln()) / sigma);
+        let exact = |cost: f64| f64::from(u8::from(ln_units >= cost.ln()));
+        match self.kind {
+            Kind::Independent { sigma } | Kind::Autoregressive { sigma, .. } => {
+                jittered(1.0, sigma)
+            }
+            Kind::Periodic { period, slow } => {
+                exact(1.0) + (exact(slow) - exact(1.0)) / period as f64
+            }
+            Kind::Mixture { share, slow, sigma } => {
+                (1.0 - share) * jittered(1.0, sigma) + share * jittered(slow, sigma)
+            }
+            Kind::TwoState { slow, sigma, .. } => {
+                f64::midpoint(jittered(1.0, sigma), jittered(slow, sigma))
+            }
+        }
+    }
+
     /// The stream from a stationary start; equal seeds give equal times.
     pub fn start(&self, seed: u64) -> Flow {
         let mut random = Random::new(seed);
@@ -130,6 +166,12 @@ impl Stream {
             state,
         }
     }
+}
+
+/// The normal distribution function, as the limit of Student's for many degrees of freedom (to 1e-6).
+fn normal_below(x: f64) -> f64 {
+    let tail = upper_tail(x.abs(), 1e6);
+    if x < 0.0 { tail } else { 1.0 - tail }
 }
 
 /// A stream under way.
