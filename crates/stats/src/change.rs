@@ -33,45 +33,20 @@ pub fn change_points(rates: &[f64]) -> Vec<Segment> {
         return Vec::new();
     }
     let logs = logarithms(rates);
-    let cuts = best_cuts(
-        &logs,
-        3.0 * (logs.len() as f64).ln() * noise_variance(&logs),
-    );
-    let level = |from: usize, to: usize| Segment {
-        from,
-        to,
-        mean: mean(&logs[from..to]).exp(),
-    };
-    cuts.windows(2)
-        .map(|pair| level(pair[0], pair[1]))
-        .collect()
+    let cuts = best_cuts(&logs, 3.0 * (logs.len() as f64).ln() * noise_variance(&logs));
+    let level = |from: usize, to: usize| Segment { from, to, mean: mean(&logs[from..to]).exp() };
+    cuts.windows(2).map(|pair| level(pair[0], pair[1])).collect()
 }
 
 fn logarithms(rates: &[f64]) -> Vec<f64> {
-    let mut positive: Vec<f64> = rates
-        .iter()
-        .copied()
-        .filter(|r| *r > 0.0 && r.is_finite())
-        .collect();
+    let mut positive: Vec<f64> = rates.iter().copied().filter(|r| *r > 0.0 && r.is_finite()).collect();
     let floor = crate::median(&mut positive).unwrap_or(1.0) / 1000.0;
-    rates
-        .iter()
-        .map(|&r| {
-            if r.is_finite() {
-                r.max(floor).ln()
-            } else {
-                floor.ln()
-            }
-        })
-        .collect()
+    rates.iter().map(|&r| if r.is_finite() { r.max(floor).ln() } else { floor.ln() }).collect()
 }
 
 /// The noise about the level, from the median step between neighbours, which a few cliffs do not move.
 fn noise_variance(logs: &[f64]) -> f64 {
-    let mut steps: Vec<f64> = logs
-        .windows(2)
-        .map(|pair| (pair[1] - pair[0]).abs())
-        .collect();
+    let mut steps: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     // The median of |x - y| for two independent normal values is 0.6745 x sqrt(2) sigma.
     let sigma = crate::median(&mut steps).unwrap_or(0.0) / (0.6745 * std::f64::consts::SQRT_2);
     sigma.max(LEAST_SIGMA).powi(2)
@@ -85,8 +60,7 @@ fn best_cuts(logs: &[f64], penalty: f64) -> Vec<usize> {
     let mut best = vec![(f64::INFINITY, 0); n + 1];
     best[0].0 = -penalty;
     for end in SHORTEST.min(n)..=n {
-        for from in (0..=end.saturating_sub(SHORTEST)).filter(|&from| from == 0 || from >= SHORTEST)
-        {
+        for from in (0..=end.saturating_sub(SHORTEST)).filter(|&from| from == 0 || from >= SHORTEST) {
             let total = best[from].0 + cost.of(from, end) + penalty;
             if total < best[end].0 {
                 best[end] = (total, from);
@@ -133,18 +107,11 @@ mod tests {
     fn noisy(levels: &[(usize, f64)], sigma: f64, seed: u64) -> Vec<f64> {
         let mut random = Random::new(seed);
         let mut draw = |level: f64| level * (sigma * random.normal()).exp();
-        levels
-            .iter()
-            .flat_map(|&(n, level)| vec![level; n])
-            .map(&mut draw)
-            .collect()
+        levels.iter().flat_map(|&(n, level)| vec![level; n]).map(&mut draw).collect()
     }
 
     fn bounds(rates: &[f64]) -> Vec<usize> {
-        change_points(rates)
-            .iter()
-            .map(|segment| segment.to)
-            .collect()
+        change_points(rates).iter().map(|segment| segment.to).collect()
     }
 
     #[test]
@@ -155,18 +122,12 @@ mod tests {
         for (segment, truth) in segments.iter().zip([300.0, 80.0, 45.0]) {
             assert!((segment.mean / truth - 1.0).abs() < 0.03, "{segment:?}");
         }
-        assert!(
-            segments
-                .windows(2)
-                .all(|pair| pair[0].is_cliff_to(&pair[1]))
-        );
+        assert!(segments.windows(2).all(|pair| pair[0].is_cliff_to(&pair[1])));
     }
 
     #[test]
     fn noise_alone_is_seldom_cut() {
-        let cut = (0..100)
-            .filter(|&seed| bounds(&noisy(&[(200, 50.0)], 0.2, seed)).len() > 1)
-            .count();
+        let cut = (0..100).filter(|&seed| bounds(&noisy(&[(200, 50.0)], 0.2, seed)).len() > 1).count();
         assert!(cut <= 5, "{cut} of 100");
     }
 

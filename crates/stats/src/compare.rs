@@ -38,29 +38,15 @@ pub fn compare(a: &[f64], b: &[f64]) -> Option<Comparison> {
     let (a, b) = (logarithms(a)?, logarithms(b)?);
     let difference = mean(&a) - mean(&b);
     let half = welch_half_width(&a, &b);
-    let ci95 = Interval {
-        low: (difference - half).exp(),
-        high: (difference + half).exp(),
-    };
+    let ci95 = Interval { low: (difference - half).exp(), high: (difference + half).exp() };
     let ratio = difference.exp();
-    Some(Comparison {
-        ratio,
-        ci95,
-        judgement: judge(ratio, ci95, are_disjoint(&a, &b)),
-    })
+    Some(Comparison { ratio, ci95, judgement: judge(ratio, ci95, are_disjoint(&a, &b)) })
 }
 
 fn judge(ratio: f64, ci95: Interval, disjoint: bool) -> Judgement {
-    let noise = Interval {
-        low: 1.0 / (1.0 + NOISE),
-        high: 1.0 + NOISE,
-    };
+    let noise = Interval { low: 1.0 / (1.0 + NOISE), high: 1.0 + NOISE };
     if !ci95.contains(1.0) && (disjoint || !noise.contains(ratio)) {
-        if ratio > 1.0 {
-            Judgement::Larger
-        } else {
-            Judgement::Smaller
-        }
+        if ratio > 1.0 { Judgement::Larger } else { Judgement::Smaller }
     } else if noise.contains(ci95.low) && noise.contains(ci95.high) {
         Judgement::Same
     } else {
@@ -80,8 +66,7 @@ fn welch_half_width(a: &[f64], b: &[f64]) -> f64 {
     if both <= 0.0 {
         return 0.0;
     }
-    let degrees = both * both
-        / (from_a * from_a / (a.len() - 1) as f64 + from_b * from_b / (b.len() - 1) as f64);
+    let degrees = both * both / (from_a * from_a / (a.len() - 1) as f64 + from_b * from_b / (b.len() - 1) as f64);
     student_t(0.975, degrees) * both.sqrt()
 }
 
@@ -104,20 +89,14 @@ pub fn bootstrap_ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Inter
     let mut random = Random::new(seed);
     let mut ratios = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
-        let (a, b) = (
-            resampled_mean(a, &mut random),
-            resampled_mean(b, &mut random),
-        );
+        let (a, b) = (resampled_mean(a, &mut random), resampled_mean(b, &mut random));
         if b <= 0.0 || !a.is_finite() || !b.is_finite() {
             return None;
         }
         ratios.push(a / b);
     }
     ratios.sort_unstable_by(f64::total_cmp);
-    Some(Interval {
-        low: ratios[RESAMPLES / 40],
-        high: ratios[RESAMPLES - 1 - RESAMPLES / 40],
-    })
+    Some(Interval { low: ratios[RESAMPLES / 40], high: ratios[RESAMPLES - 1 - RESAMPLES / 40] })
 }
 
 fn resampled_mean(values: &[f64], random: &mut Random) -> f64 {
@@ -127,11 +106,7 @@ fn resampled_mean(values: &[f64], random: &mut Random) -> f64 {
     let mut sum = 0.0;
     for _ in 0..n {
         sum += values[at];
-        at = if random.unit() < leave {
-            random.below(n)
-        } else {
-            (at + 1) % n
-        };
+        at = if random.unit() < leave { random.below(n) } else { (at + 1) % n };
     }
     sum / n as f64
 }
@@ -151,41 +126,17 @@ mod tests {
 
     #[test]
     fn judgements() {
-        check(
-            &[200.0, 205.0, 198.0],
-            &[100.0, 101.0, 103.0],
-            Judgement::Larger,
-        );
-        check(
-            &[100.0, 101.0, 103.0],
-            &[200.0, 205.0, 198.0],
-            Judgement::Smaller,
-        );
-        check(
-            &[100.0, 101.0, 99.0],
-            &[100.5, 99.5, 100.0],
-            Judgement::Same,
-        );
-        check(
-            &[100.0, 150.0, 80.0],
-            &[120.0, 90.0, 100.0],
-            Judgement::Unclear,
-        );
+        check(&[200.0, 205.0, 198.0], &[100.0, 101.0, 103.0], Judgement::Larger);
+        check(&[100.0, 101.0, 103.0], &[200.0, 205.0, 198.0], Judgement::Smaller);
+        check(&[100.0, 101.0, 99.0], &[100.5, 99.5, 100.0], Judgement::Same);
+        check(&[100.0, 150.0, 80.0], &[120.0, 90.0, 100.0], Judgement::Unclear);
     }
 
     #[test]
     fn a_small_difference_needs_intervals_apart() {
         // 4 %: Welch's interval leaves out 1, but the intervals of A and B touch.
-        check(
-            &[104.0, 105.5, 102.5, 104.0],
-            &[100.0, 102.0, 98.5, 99.5],
-            Judgement::Same,
-        );
-        check(
-            &[104.0, 104.1, 103.9, 104.0],
-            &[100.0, 100.1, 99.9, 100.0],
-            Judgement::Larger,
-        );
+        check(&[104.0, 105.5, 102.5, 104.0], &[100.0, 102.0, 98.5, 99.5], Judgement::Same);
+        check(&[104.0, 104.1, 103.9, 104.0], &[100.0, 100.1, 99.9, 100.0], Judgement::Larger);
     }
 
     #[test]
@@ -199,11 +150,7 @@ mod tests {
     #[test]
     fn welch_covers_the_truth_with_three_runs_each() {
         let mut random = Random::new(11);
-        let mut runs = |level: f64, sigma: f64| -> Vec<f64> {
-            (0..3)
-                .map(|_| level * (sigma * random.normal()).exp())
-                .collect()
-        };
+        let mut runs = |level: f64, sigma: f64| -> Vec<f64> { (0..3).map(|_| level * (sigma * random.normal()).exp()).collect() };
         let covered = (0..500).filter(|_| {
             let (a, b) = (runs(3.0, 0.1), runs(2.0, 0.03));
             compare(&a, &b).is_some_and(|c| c.ci95.contains(1.5))
@@ -230,9 +177,6 @@ mod tests {
         let share = covered.count() as f64 / 150.0;
         assert!(share >= 0.88, "{share}");
         let (a, b) = (series(20.0), series(10.0));
-        assert_eq!(
-            bootstrap_ratio_interval(&a, &b, 3),
-            bootstrap_ratio_interval(&a, &b, 3)
-        );
+        assert_eq!(bootstrap_ratio_interval(&a, &b, 3), bootstrap_ratio_interval(&a, &b, 3));
     }
 }

@@ -23,8 +23,7 @@ impl Drift {
     /// Without this, noise alone would fail every other look at a rate known to 10 %.
     pub fn is_steady_within(&self, relative_half_width: f64) -> bool {
         let error = relative_half_width / 1.96 * (ROUNDS as f64).sqrt();
-        self.range <= f64::max(0.20, 3.86 * error)
-            && self.slope.abs() <= f64::max(0.10, 2.48 * error)
+        self.range <= f64::max(0.20, 3.86 * error) && self.slope.abs() <= f64::max(0.10, 2.48 * error)
     }
 }
 
@@ -38,16 +37,8 @@ pub fn drift(rates: &[f64]) -> Option<Drift> {
     let highest = last.iter().copied().fold(f64::MIN, f64::max);
     let lowest = last.iter().copied().fold(f64::MAX, f64::min);
     // Least squares on x = -2..2: slope per window = sum(x y) / sum(x x), and sum(x x) = 10.
-    let per_window = last
-        .iter()
-        .zip([-2.0, -1.0, 0.0, 1.0, 2.0])
-        .map(|(y, x)| x * y)
-        .sum::<f64>()
-        / 10.0;
-    Some(Drift {
-        range: (highest - lowest) / mean,
-        slope: per_window * (ROUNDS - 1) as f64 / mean,
-    })
+    let per_window = last.iter().zip([-2.0, -1.0, 0.0, 1.0, 2.0]).map(|(y, x)| x * y).sum::<f64>() / 10.0;
+    Some(Drift { range: (highest - lowest) / mean, slope: per_window * (ROUNDS - 1) as f64 / mean })
 }
 
 #[cfg(test)]
@@ -75,23 +66,14 @@ mod tests {
     #[test]
     fn only_the_last_five_count() {
         assert_eq!(drift(&[1.0; 4]), None);
-        assert_eq!(
-            drift(&[9.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
-            Some(Drift {
-                range: 0.0,
-                slope: 0.0
-            })
-        );
+        assert_eq!(drift(&[9.0, 1.0, 1.0, 1.0, 1.0, 1.0]), Some(Drift { range: 0.0, slope: 0.0 }));
         assert_eq!(drift(&[0.0; 5]), None);
         assert_eq!(drift(&[1.0, 1.0, f64::NAN, 1.0, 1.0]), None);
     }
 
     #[test]
     fn what_the_noise_explains_is_no_drift() {
-        let wandering = Drift {
-            range: 0.3,
-            slope: 0.15,
-        };
+        let wandering = Drift { range: 0.3, slope: 0.15 };
         assert!(!wandering.is_steady());
         assert!(!wandering.is_steady_within(0.05));
         assert!(wandering.is_steady_within(0.10));

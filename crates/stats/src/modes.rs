@@ -35,13 +35,7 @@ pub fn split_modes(samples: &[f64]) -> Option<Modes> {
     let threshold = (sorted[cut - 1] * sorted[cut]).sqrt();
     let fast_share = cut as f64 / sorted.len() as f64;
     let (fast, slow) = sorted.split_at_mut(cut);
-    let modes = Modes {
-        threshold,
-        fast_share,
-        fast_median: median(fast)?,
-        slow_median: median(slow)?,
-        explained,
-    };
+    let modes = Modes { threshold, fast_share, fast_median: median(fast)?, slow_median: median(slow)?, explained };
     (explained >= EXPLAINED && modes.slow_median >= RATIO * modes.fast_median).then_some(modes)
 }
 
@@ -64,8 +58,7 @@ fn otsu(sorted: &[f64]) -> Option<(usize, f64)> {
             best = Some((size, between));
         }
     }
-    best.filter(|_| variance > 0.0)
-        .map(|(size, between)| (size, between / variance))
+    best.filter(|_| variance > 0.0).map(|(size, between)| (size, between / variance))
 }
 
 #[cfg(test)]
@@ -90,9 +83,7 @@ mod tests {
 
     #[test]
     fn one_slow_operation_of_a_hundred_is_found() {
-        let samples: Vec<f64> = (0..400)
-            .map(|n| if n % 100 == 0 { 50.0 } else { 1.0 })
-            .collect();
+        let samples: Vec<f64> = (0..400).map(|n| if n % 100 == 0 { 50.0 } else { 1.0 }).collect();
         assert_eq!(split_modes(&samples).map(|m| m.fast_share), Some(0.99));
     }
 

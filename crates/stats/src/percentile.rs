@@ -41,14 +41,7 @@ impl QuantileEstimator {
     /// No values yet. `seed` decides which values are kept of a long stream.
     pub fn new(seed: u64) -> Self {
         let random = Random::new(seed);
-        QuantileEstimator {
-            kept: Vec::new(),
-            group: 1,
-            seen: 0,
-            chosen: 0,
-            events: 0,
-            random,
-        }
+        QuantileEstimator { kept: Vec::new(), group: 1, seen: 0, chosen: 0, events: 0, random }
     }
 
     /// The next value of the stream.
@@ -73,11 +66,7 @@ impl QuantileEstimator {
             self.kept.truncate(FULL / 2);
             self.group *= 2;
         }
-        self.chosen = if self.group == 1 {
-            0
-        } else {
-            self.random.below(self.group as usize) as u64
-        };
+        self.chosen = if self.group == 1 { 0 } else { self.random.below(self.group as usize) as u64 };
     }
 
     /// The `q`-quantile (0..1); `None` where fewer values have arrived, or are kept, than it takes to speak of it at all
@@ -96,17 +85,9 @@ impl QuantileEstimator {
         let scale = kept as f64 / effective.floor();
         let ci95 = quantile_ranks(effective as u64, q, 0.95).map(|(low, high)| {
             let low = at_rank((low as f64 * scale - (scale - 1.0)).floor().max(1.0) as u64);
-            Interval {
-                low,
-                high: at_rank((high as f64 * scale).ceil() as u64),
-            }
+            Interval { low, high: at_rank((high as f64 * scale).ceil() as u64) }
         });
-        Some(QuantileEstimate {
-            value,
-            ci95,
-            n: self.events,
-            effective,
-        })
+        Some(QuantileEstimate { value, ci95, n: self.events, effective })
     }
 
     /// How much more the share of values up to `value` varies from batch to batch than it would for independent values:
@@ -116,17 +97,11 @@ impl QuantileEstimator {
         if size < 2 {
             return 1.0;
         }
-        let share = |batch: &[u64]| {
-            batch.iter().filter(|&&v| v as f64 <= value).count() as f64 / size as f64
-        };
+        let share = |batch: &[u64]| batch.iter().filter(|&&v| v as f64 <= value).count() as f64 / size as f64;
         let shares: Vec<f64> = self.kept.chunks_exact(size).map(share).collect();
         // Ties at `value` make its share larger than q; their own variance is what independence would give.
         let below = mean(&shares);
-        let independent = if below < 1.0 {
-            below * (1.0 - below)
-        } else {
-            q * (1.0 - q)
-        } / size as f64;
+        let independent = if below < 1.0 { below * (1.0 - below) } else { q * (1.0 - q) } / size as f64;
         (variance(&shares) / independent).clamp(1.0, size as f64)
     }
 }

@@ -32,11 +32,7 @@ pub fn smallest_sample(q: f64) -> u64 {
 /// The probability that the order statistic of `rank` (1-based) lies above the `q`-quantile: fewer than `rank` of `n`
 /// samples fall below it, the binomial sum up to `rank - 1`.
 fn below(n: u64, q: f64, rank: u64) -> f64 {
-    if rank > n {
-        1.0
-    } else {
-        incomplete_beta((n - rank + 1) as f64, rank as f64, 1.0 - q)
-    }
+    if rank > n { 1.0 } else { incomplete_beta((n - rank + 1) as f64, rank as f64, 1.0 - q) }
 }
 
 /// The last rank in 0..=n for which `holds` (true at first, then false), by bisection; 0 if it never holds.
@@ -44,11 +40,7 @@ fn last_rank(n: u64, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut yes, mut no) = (0, n + 1);
     while no - yes > 1 {
         let middle = yes + (no - yes) / 2;
-        if holds(middle) {
-            yes = middle
-        } else {
-            no = middle
-        }
+        if holds(middle) { yes = middle } else { no = middle }
     }
     yes
 }
@@ -72,12 +64,7 @@ mod tests {
     /// flash.md F1: one-sided and two-sided minima.
     #[test]
     fn fewest_samples_for_a_percentile() {
-        for (q, one_sided, two_sided) in [
-            (0.5, 5, 6),
-            (0.95, 59, 72),
-            (0.99, 299, 368),
-            (0.999, 2995, 3688),
-        ] {
+        for (q, one_sided, two_sided) in [(0.5, 5, 6), (0.95, 59, 72), (0.99, 299, 368), (0.999, 2995, 3688)] {
             assert_eq!(smallest_sample(q), one_sided, "one-sided, q {q}");
             let first = (1..10_000).find(|&n| quantile_ranks(n, q, 0.95).is_some());
             assert_eq!(first, Some(two_sided), "two-sided, q {q}");
@@ -87,26 +74,14 @@ mod tests {
     /// Tables of non-parametric intervals of the median (Conover, Practical Nonparametric Statistics, table A3).
     #[test]
     fn known_ranks_of_the_median() {
-        for (n, ranks) in [
-            (6, (1, 6)),
-            (10, (2, 9)),
-            (20, (6, 15)),
-            (25, (8, 18)),
-            (100, (40, 61)),
-        ] {
+        for (n, ranks) in [(6, (1, 6)), (10, (2, 9)), (20, (6, 15)), (25, (8, 18)), (100, (40, 61))] {
             assert_eq!(quantile_ranks(n, 0.5, 0.95), Some(ranks), "n {n}");
         }
     }
 
     #[test]
     fn outside_its_domain_there_are_no_ranks() {
-        for (n, q, confidence) in [
-            (0, 0.5, 0.95),
-            (1, 0.5, 0.1),
-            (100, 0.0, 0.95),
-            (100, 1.0, 0.95),
-            (100, 0.5, 1.0),
-        ] {
+        for (n, q, confidence) in [(0, 0.5, 0.95), (1, 0.5, 0.1), (100, 0.0, 0.95), (100, 1.0, 0.95), (100, 0.5, 1.0)] {
             assert_eq!(quantile_ranks(n, q, confidence), None);
         }
     }

@@ -58,13 +58,7 @@ impl RateEstimator {
     /// No events yet.
     pub fn new() -> Self {
         let batches = Vec::with_capacity(FULL);
-        RateEstimator {
-            batches,
-            events_per_batch: 1,
-            open_events: 0,
-            open_ns: 0,
-            slowest_ns: 0,
-        }
+        RateEstimator { batches, events_per_batch: 1, open_events: 0, open_ns: 0, slowest_ns: 0 }
     }
 
     /// One event that ended `elapsed_ns` after the one before it.
@@ -113,10 +107,7 @@ impl RateEstimator {
         let per_second = n as f64 * 1e9 / total_ns as f64;
         Some(RateEstimate {
             per_second,
-            ci95: Interval {
-                low: per_second * (-relative).exp(),
-                high: per_second * relative.exp(),
-            },
+            ci95: Interval { low: per_second * (-relative).exp(), high: per_second * relative.exp() },
             n,
             batches: spread.batches,
             lag1: spread.lag1,
@@ -128,11 +119,9 @@ impl RateEstimator {
     /// have known it to the square root of two times that: an interval that is narrow because the batches so far happen to
     /// agree seldom shrinks as the root of its length (docs/methodology.md, "Stopping").
     pub fn knows_rate_to(&self, relative_half_width: f64) -> bool {
-        let narrow =
-            |batches: &[u64], limit: f64| Spread::of(batches).is_some_and(|s| s.relative <= limit);
+        let narrow = |batches: &[u64], limit: f64| Spread::of(batches).is_some_and(|s| s.relative <= limit);
         let first_half = &self.batches[..self.batches.len().div_ceil(2)];
-        self.estimate()
-            .is_some_and(|e| e.relative_half_width() <= relative_half_width)
+        self.estimate().is_some_and(|e| e.relative_half_width() <= relative_half_width)
             && narrow(first_half, relative_half_width * std::f64::consts::SQRT_2)
     }
 
@@ -186,10 +175,7 @@ fn independent_batches(stored: &[u64]) -> Option<Vec<f64>> {
     let mut size = stored.len().div_ceil(MOST);
     loop {
         let whole = &stored[stored.len() % size..];
-        let batches: Vec<f64> = whole
-            .chunks_exact(size)
-            .map(|chunk| chunk.iter().sum::<u64>() as f64)
-            .collect();
+        let batches: Vec<f64> = whole.chunks_exact(size).map(|chunk| chunk.iter().sum::<u64>() as f64).collect();
         let room = stored.len() / (2 * size) >= FEWEST;
         if !(room && is_dependent(lag1(&batches), batches.len() as f64)) {
             return Some(batches);
@@ -215,15 +201,8 @@ fn autoregressive_inflation(lag1: f64, k: f64) -> f64 {
 fn lag1(values: &[f64]) -> f64 {
     let centre = mean(values);
     let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
-    let products: f64 = values
-        .windows(2)
-        .map(|pair| (pair[0] - centre) * (pair[1] - centre))
-        .sum();
-    if squares > 0.0 {
-        products / squares
-    } else {
-        0.0
-    }
+    let products: f64 = values.windows(2).map(|pair| (pair[0] - centre) * (pair[1] - centre)).sum();
+    if squares > 0.0 { products / squares } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -249,31 +228,17 @@ mod tests {
         let estimate = of([1_000_000; 50]).estimate().expect("50 events");
         assert_eq!(estimate.per_second, 1000.0);
         assert!(estimate.independent && estimate.lag1 == 0.0);
-        assert!(
-            (estimate.relative_half_width() * 50e6 - 1.0).abs() < 1e-6,
-            "{estimate:?}"
-        );
+        assert!((estimate.relative_half_width() * 50e6 - 1.0).abs() < 1e-6, "{estimate:?}");
     }
 
     /// Three events of 1, 2, 3 s: mean 2, standard error sqrt(1/3), t(0.975, 2) = 4.30265. Lag-1 is 0, Kendall's correction
     /// 1/3, so the variance doubles: h = 4.30265 x sqrt(2/3) / 2 = 1.75655.
     #[test]
     fn three_events_by_hand() {
-        let estimate = of([1_000_000_000, 2_000_000_000, 3_000_000_000])
-            .estimate()
-            .expect("3 events");
-        assert_eq!(
-            (estimate.per_second, estimate.n, estimate.batches),
-            (0.5, 3, 3)
-        );
-        assert!(
-            (estimate.ci95.high - 0.5 * 1.75655_f64.exp()).abs() < 1e-4,
-            "{estimate:?}"
-        );
-        assert!(
-            (estimate.ci95.low - 0.5 * (-1.75655_f64).exp()).abs() < 1e-5,
-            "{estimate:?}"
-        );
+        let estimate = of([1_000_000_000, 2_000_000_000, 3_000_000_000]).estimate().expect("3 events");
+        assert_eq!((estimate.per_second, estimate.n, estimate.batches), (0.5, 3, 3));
+        assert!((estimate.ci95.high - 0.5 * 1.75655_f64.exp()).abs() < 1e-4, "{estimate:?}");
+        assert!((estimate.ci95.low - 0.5 * (-1.75655_f64).exp()).abs() < 1e-5, "{estimate:?}");
     }
 
     #[test]
@@ -283,10 +248,7 @@ mod tests {
         let estimate = wave.estimate().expect("many events");
         let mixed = of((0..1280).map(|n| if n * 7919 % 1280 < 640 { 100 } else { 300 }));
         let honest = mixed.estimate().expect("many events");
-        assert!(
-            !estimate.independent && honest.independent,
-            "{estimate:?} {honest:?}"
-        );
+        assert!(!estimate.independent && honest.independent, "{estimate:?} {honest:?}");
         assert!(estimate.relative_half_width() > 5.0 * honest.relative_half_width());
     }
 

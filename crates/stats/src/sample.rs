@@ -10,13 +10,7 @@ pub fn mean_interval(samples: &[f64]) -> Option<(f64, Interval)> {
     let n = samples.len() as f64;
     let mean = mean(samples);
     let half = student_t(0.975, n - 1.0) * (variance(samples) / n).sqrt();
-    Some((
-        mean,
-        Interval {
-            low: mean - half,
-            high: mean + half,
-        },
-    ))
+    Some((mean, Interval { low: mean - half, high: mean + half }))
 }
 
 /// The middle value (the mean of the two middle ones for an even count); `None` of nothing. Reorders `samples`.

@@ -11,22 +11,14 @@ pub fn effective_sample_size(samples: &[f64]) -> f64 {
     }
     let centre = mean(samples);
     let centred: Vec<f64> = samples.iter().map(|x| x - centre).collect();
-    let covariance = |lag: usize| {
-        centred
-            .iter()
-            .zip(&centred[lag..])
-            .map(|(a, b)| a * b)
-            .sum::<f64>()
-            / n
-    };
+    let covariance = |lag: usize| centred.iter().zip(&centred[lag..]).map(|(a, b)| a * b).sum::<f64>() / n;
     let variance = covariance(0);
     if variance <= 0.0 {
         return n;
     }
     // Lags are summed in pairs (0 + 1, 2 + 3, ..): for a reversible chain each pair is positive, so the first that is not
     // is noise, and so is all behind it.
-    let pairs = (0..samples.len() / 2)
-        .map(|pair| (covariance(2 * pair) + covariance(2 * pair + 1)) / variance);
+    let pairs = (0..samples.len() / 2).map(|pair| (covariance(2 * pair) + covariance(2 * pair + 1)) / variance);
     let sum: f64 = pairs.take_while(|&pair| pair > 0.0).sum();
     (n / (2.0 * sum - 1.0).max(1.0)).max(1.0)
 }
@@ -77,10 +69,7 @@ mod tests {
         for rho in [0.0, 0.5, 0.9] {
             let expected = 20_000.0 * (1.0 - rho) / (1.0 + rho);
             let found = effective_sample_size(&autoregressive(rho, 20_000, 3));
-            assert!(
-                (found / expected - 1.0).abs() < 0.15,
-                "rho {rho}: {found}, truth {expected}"
-            );
+            assert!((found / expected - 1.0).abs() < 0.15, "rho {rho}: {found}, truth {expected}");
         }
     }
 

@@ -29,10 +29,7 @@ pub enum Rounds {
 impl SteadyState {
     /// A search that gives up after `most_rounds` (SNIA: 25).
     pub fn new(most_rounds: usize) -> Self {
-        SteadyState {
-            rounds: Vec::new(),
-            most_rounds,
-        }
+        SteadyState { rounds: Vec::new(), most_rounds }
     }
 
     /// The tracked value of the next round; says where the search stands. Once steady, later rounds are not looked at.
@@ -46,11 +43,9 @@ impl SteadyState {
     /// Where the search stands.
     pub fn state(&self) -> Rounds {
         match (self.rounds.last_chunk::<ROUNDS>(), drift(&self.rounds)) {
-            (Some(last), Some(drift)) if drift.is_steady() => Rounds::Reached {
-                first: self.rounds.len() - ROUNDS,
-                mean: mean(last),
-                drift,
-            },
+            (Some(last), Some(drift)) if drift.is_steady() => {
+                Rounds::Reached { first: self.rounds.len() - ROUNDS, mean: mean(last), drift }
+            }
             _ if self.rounds.len() >= self.most_rounds => Rounds::NotReached,
             _ => Rounds::Seeking,
         }
@@ -69,35 +64,15 @@ mod tests {
 
     #[test]
     fn five_equal_rounds_are_steady() {
-        let drift = Drift {
-            range: 0.0,
-            slope: 0.0,
-        };
+        let drift = Drift { range: 0.0, slope: 0.0 };
         check(&[100.0; 4], Rounds::Seeking);
-        check(
-            &[100.0; 5],
-            Rounds::Reached {
-                first: 0,
-                mean: 100.0,
-                drift,
-            },
-        );
+        check(&[100.0; 5], Rounds::Reached { first: 0, mean: 100.0, drift });
     }
 
     #[test]
     fn a_burst_before_does_not_count() {
-        let drift = Drift {
-            range: 0.0,
-            slope: 0.0,
-        };
-        check(
-            &[900.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0],
-            Rounds::Reached {
-                first: 2,
-                mean: 100.0,
-                drift,
-            },
-        );
+        let drift = Drift { range: 0.0, slope: 0.0 };
+        check(&[900.0, 500.0, 100.0, 100.0, 100.0, 100.0, 100.0], Rounds::Reached { first: 2, mean: 100.0, drift });
     }
 
     #[test]

@@ -52,12 +52,7 @@ impl StopRule {
 mod tests {
     use super::*;
 
-    const RULE: StopRule = StopRule {
-        min_ns: 1000,
-        min_events: 40,
-        relative_half_width: 0.05,
-        max_ns: 100_000,
-    };
+    const RULE: StopRule = StopRule { min_ns: 1000, min_events: 40, relative_half_width: 0.05, max_ns: 100_000 };
 
     /// `events` that alternate between 100 - `swing` and 100 + `swing` ns.
     fn alternating(events: u64, swing: u64) -> RateEstimator {
@@ -68,54 +63,21 @@ mod tests {
 
     #[test]
     fn every_condition_has_to_hold() {
-        let steady = Some(Drift {
-            range: 0.0,
-            slope: 0.0,
-        });
-        let falling = Some(Drift {
-            range: 0.9,
-            slope: -0.9,
-        });
-        assert_eq!(
-            RULE.judge(5000, &alternating(50, 1), steady),
-            Verdict::Converged
-        );
-        assert_eq!(
-            RULE.judge(5000, &alternating(50, 1), None),
-            Verdict::Converged
-        );
-        assert_eq!(
-            RULE.judge(900, &alternating(50, 1), steady),
-            Verdict::Continue
-        );
-        assert_eq!(
-            RULE.judge(5000, &alternating(39, 1), steady),
-            Verdict::Continue
-        );
-        assert_eq!(
-            RULE.judge(5000, &alternating(41, 99), steady),
-            Verdict::Continue
-        );
-        assert_eq!(
-            RULE.judge(5000, &alternating(50, 1), falling),
-            Verdict::Continue
-        );
+        let steady = Some(Drift { range: 0.0, slope: 0.0 });
+        let falling = Some(Drift { range: 0.9, slope: -0.9 });
+        assert_eq!(RULE.judge(5000, &alternating(50, 1), steady), Verdict::Converged);
+        assert_eq!(RULE.judge(5000, &alternating(50, 1), None), Verdict::Converged);
+        assert_eq!(RULE.judge(900, &alternating(50, 1), steady), Verdict::Continue);
+        assert_eq!(RULE.judge(5000, &alternating(39, 1), steady), Verdict::Continue);
+        assert_eq!(RULE.judge(5000, &alternating(41, 99), steady), Verdict::Continue);
+        assert_eq!(RULE.judge(5000, &alternating(50, 1), falling), Verdict::Continue);
     }
 
     #[test]
     fn time_runs_out_but_convergence_comes_first() {
-        assert_eq!(
-            RULE.judge(100_000, &alternating(41, 99), None),
-            Verdict::TimeUp
-        );
-        assert_eq!(
-            RULE.judge(100_000, &RateEstimator::new(), None),
-            Verdict::TimeUp
-        );
-        assert_eq!(
-            RULE.judge(100_000, &alternating(50, 1), None),
-            Verdict::Converged
-        );
+        assert_eq!(RULE.judge(100_000, &alternating(41, 99), None), Verdict::TimeUp);
+        assert_eq!(RULE.judge(100_000, &RateEstimator::new(), None), Verdict::TimeUp);
+        assert_eq!(RULE.judge(100_000, &alternating(50, 1), None), Verdict::Converged);
     }
 
     #[test]
@@ -124,17 +86,11 @@ mod tests {
         (0..4000).for_each(|_| rate.push(100));
         let narrow = rate.estimate().expect("an estimate").relative_half_width();
         assert!(narrow <= 0.05, "{narrow}");
-        assert!(
-            rate.knows_rate_to(0.05),
-            "the first half is mostly quiet by now"
-        );
+        assert!(rate.knows_rate_to(0.05), "the first half is mostly quiet by now");
         let mut uneven = RateEstimator::new();
         (0..60).for_each(|n| uneven.push(100 + 60 * (n % 2) + 3 * n));
         (0..67).for_each(|_| uneven.push(250));
-        let whole = uneven
-            .estimate()
-            .expect("an estimate")
-            .relative_half_width();
+        let whole = uneven.estimate().expect("an estimate").relative_half_width();
         assert!(!uneven.knows_rate_to(whole * 0.99));
     }
 }

@@ -21,19 +21,11 @@ struct Window {
 
 impl Window {
     fn join(self, later: Window) -> Window {
-        Window {
-            events: self.events + later.events,
-            weight: self.weight + later.weight,
-            ns: self.ns + later.ns,
-        }
+        Window { events: self.events + later.events, weight: self.weight + later.weight, ns: self.ns + later.ns }
     }
 
     fn per_second(self) -> f64 {
-        if self.ns == 0 {
-            f64::INFINITY
-        } else {
-            self.weight * 1e9 / self.ns as f64
-        }
+        if self.ns == 0 { f64::INFINITY } else { self.weight * 1e9 / self.ns as f64 }
     }
 }
 
@@ -41,12 +33,7 @@ impl Windows {
     /// At most `limit` windows (rounded up to an even number, at least 2).
     pub fn new(limit: usize) -> Self {
         let limit = limit.max(2).next_multiple_of(2);
-        Windows {
-            limit,
-            full: Vec::with_capacity(limit),
-            events_per_window: 1,
-            open: Window::default(),
-        }
+        Windows { limit, full: Vec::with_capacity(limit), events_per_window: 1, open: Window::default() }
     }
 
     /// One event of `weight` that ended `elapsed_ns` after the event before it.
@@ -62,11 +49,7 @@ impl Windows {
 
     fn close(&mut self) {
         if self.full.len() == self.limit {
-            self.full = self
-                .full
-                .chunks_exact(2)
-                .map(|pair| pair[0].join(pair[1]))
-                .collect();
+            self.full = self.full.chunks_exact(2).map(|pair| pair[0].join(pair[1])).collect();
             self.events_per_window *= 2;
             return; // the open window is now half full
         }
@@ -94,16 +77,8 @@ impl Windows {
             return None;
         }
         let bound = |part: usize| windows.len() * part / ROUNDS;
-        let fifth = |part: usize| {
-            windows[bound(part)..bound(part + 1)]
-                .iter()
-                .copied()
-                .reduce(Window::join)
-        };
-        let rates: Vec<f64> = (0..ROUNDS)
-            .filter_map(fifth)
-            .map(Window::per_second)
-            .collect();
+        let fifth = |part: usize| windows[bound(part)..bound(part + 1)].iter().copied().reduce(Window::join);
+        let rates: Vec<f64> = (0..ROUNDS).filter_map(fifth).map(Window::per_second).collect();
         drift(&rates)
     }
 
@@ -111,9 +86,7 @@ impl Windows {
         let mut windows = self.full.clone();
         if self.open.events > 0 {
             match windows.last_mut() {
-                Some(last) if self.open.events * 2 < self.events_per_window => {
-                    *last = last.join(self.open)
-                }
+                Some(last) if self.open.events * 2 < self.events_per_window => *last = last.join(self.open),
                 _ => windows.push(self.open),
             }
         }
@@ -133,10 +106,7 @@ mod tests {
             windows.push(1.0, 1_000_000_000 << n);
         }
         // Two pairs and a tail of one, half of a window.
-        assert_eq!(
-            windows.rates(),
-            [(2.0, 2.0 / 3.0), (4.0, 2.0 / 12.0), (5.0, 1.0 / 16.0)]
-        );
+        assert_eq!(windows.rates(), [(2.0, 2.0 / 3.0), (4.0, 2.0 / 12.0), (5.0, 1.0 / 16.0)]);
     }
 
     #[test]

@@ -75,35 +75,16 @@ pub struct Row {
 }
 
 /// The rule of the table: 5 %, at least 3 s (of events that take 1 ms when fast) and 30 events.
-pub const RULE: StopRule = StopRule {
-    min_ns: 3_000_000_000,
-    min_events: 30,
-    relative_half_width: 0.05,
-    max_ns: 180_000_000_000,
-};
+pub const RULE: StopRule = StopRule { min_ns: 3_000_000_000, min_events: 30, relative_half_width: 0.05, max_ns: 180_000_000_000 };
 
 /// Every stream: rates, p50 and p99 after 100, 1000 and 10,000 events, and rates under [`RULE`]; `runs` runs of each.
 pub fn table(runs: u32, seed: u64) -> Vec<Row> {
     let lengths = [100, 1000, 10_000].map(Until::Events);
     let whats = [What::Rate, What::Quantile(0.5), What::Quantile(0.99)];
-    let fixed = lengths
-        .into_iter()
-        .flat_map(|until| whats.map(|what| (what, until)));
+    let fixed = lengths.into_iter().flat_map(|until| whats.map(|what| (what, until)));
     let cells: Vec<_> = fixed.chain([(What::Rate, Until::Rule(RULE))]).collect();
-    let row = |stream: &Stream, what, until| Row {
-        stream: stream.name,
-        what,
-        until,
-        coverage: cover(stream, what, until, runs, seed),
-    };
-    STREAMS
-        .iter()
-        .flat_map(|stream| {
-            cells
-                .iter()
-                .map(move |&(what, until)| row(stream, what, until))
-        })
-        .collect()
+    let row = |stream: &Stream, what, until| Row { stream: stream.name, what, until, coverage: cover(stream, what, until, runs, seed) };
+    STREAMS.iter().flat_map(|stream| cells.iter().map(move |&(what, until)| row(stream, what, until))).collect()
 }
 
 /// Measures `stream` `runs` times, each with its own seed derived from `seed`.

@@ -27,74 +27,16 @@ pub struct Stream {
 
 /// The streams that the intervals are held against.
 pub const STREAMS: [Stream; 10] = [
-    Stream {
-        name: "independent, sigma 0.2",
-        kind: Kind::Independent { sigma: 0.2 },
-    },
-    Stream {
-        name: "independent, sigma 1",
-        kind: Kind::Independent { sigma: 1.0 },
-    },
-    Stream {
-        name: "autoregressive, rho 0.5",
-        kind: Kind::Autoregressive {
-            sigma: 0.3,
-            rho: 0.5,
-        },
-    },
-    Stream {
-        name: "autoregressive, rho 0.9",
-        kind: Kind::Autoregressive {
-            sigma: 0.3,
-            rho: 0.9,
-        },
-    },
-    Stream {
-        name: "1 of 100 costs 50",
-        kind: Kind::Periodic {
-            period: 100,
-            slow: 50.0,
-        },
-    },
-    Stream {
-        name: "1 of 16 costs 10",
-        kind: Kind::Periodic {
-            period: 16,
-            slow: 10.0,
-        },
-    },
-    Stream {
-        name: "a tenth costs 20",
-        kind: Kind::Mixture {
-            share: 0.1,
-            slow: 20.0,
-            sigma: 0.1,
-        },
-    },
-    Stream {
-        name: "half costs 30",
-        kind: Kind::Mixture {
-            share: 0.5,
-            slow: 30.0,
-            sigma: 0.2,
-        },
-    },
-    Stream {
-        name: "tail: 0.5 % cost 6",
-        kind: Kind::Mixture {
-            share: 0.005,
-            slow: 6.0,
-            sigma: 0.1,
-        },
-    },
-    Stream {
-        name: "two states of 50",
-        kind: Kind::TwoState {
-            stay: 50.0,
-            slow: 3.0,
-            sigma: 0.1,
-        },
-    },
+    Stream { name: "independent, sigma 0.2", kind: Kind::Independent { sigma: 0.2 } },
+    Stream { name: "independent, sigma 1", kind: Kind::Independent { sigma: 1.0 } },
+    Stream { name: "autoregressive, rho 0.5", kind: Kind::Autoregressive { sigma: 0.3, rho: 0.5 } },
+    Stream { name: "autoregressive, rho 0.9", kind: Kind::Autoregressive { sigma: 0.3, rho: 0.9 } },
+    Stream { name: "1 of 100 costs 50", kind: Kind::Periodic { period: 100, slow: 50.0 } },
+    Stream { name: "1 of 16 costs 10", kind: Kind::Periodic { period: 16, slow: 10.0 } },
+    Stream { name: "a tenth costs 20", kind: Kind::Mixture { share: 0.1, slow: 20.0, sigma: 0.1 } },
+    Stream { name: "half costs 30", kind: Kind::Mixture { share: 0.5, slow: 30.0, sigma: 0.2 } },
+    Stream { name: "tail: 0.5 % cost 6", kind: Kind::Mixture { share: 0.005, slow: 6.0, sigma: 0.1 } },
+    Stream { name: "two states of 50", kind: Kind::TwoState { stay: 50.0, slow: 3.0, sigma: 0.1 } },
 ];
 
 /// One fast event.
@@ -108,9 +50,7 @@ impl Stream {
             * match self.kind {
                 Kind::Independent { sigma } | Kind::Autoregressive { sigma, .. } => jitter(sigma),
                 Kind::Periodic { period, slow } => (slow + (period - 1) as f64) / period as f64,
-                Kind::Mixture { share, slow, sigma } => {
-                    (share * slow + 1.0 - share) * jitter(sigma)
-                }
+                Kind::Mixture { share, slow, sigma } => (share * slow + 1.0 - share) * jitter(sigma),
                 Kind::TwoState { slow, sigma, .. } => (1.0 + slow) / 2.0 * jitter(sigma),
             }
     }
@@ -121,11 +61,7 @@ impl Stream {
         let (mut low, mut high) = (1e-6_f64.ln(), 1e6_f64.ln());
         for _ in 0..60 {
             let middle = f64::midpoint(low, high);
-            if self.share_below(middle) < q {
-                low = middle
-            } else {
-                high = middle
-            }
+            if self.share_below(middle) < q { low = middle } else { high = middle }
         }
         (UNIT_NS * high.exp()).round()
     }
@@ -135,18 +71,10 @@ impl Stream {
         let jittered = |cost: f64, sigma: f64| normal_below((ln_units - cost.ln()) / sigma);
         let exact = |cost: f64| f64::from(u8::from(ln_units >= cost.ln()));
         match self.kind {
-            Kind::Independent { sigma } | Kind::Autoregressive { sigma, .. } => {
-                jittered(1.0, sigma)
-            }
-            Kind::Periodic { period, slow } => {
-                exact(1.0) + (exact(slow) - exact(1.0)) / period as f64
-            }
-            Kind::Mixture { share, slow, sigma } => {
-                (1.0 - share) * jittered(1.0, sigma) + share * jittered(slow, sigma)
-            }
-            Kind::TwoState { slow, sigma, .. } => {
-                f64::midpoint(jittered(1.0, sigma), jittered(slow, sigma))
-            }
+            Kind::Independent { sigma } | Kind::Autoregressive { sigma, .. } => jittered(1.0, sigma),
+            Kind::Periodic { period, slow } => exact(1.0) + (exact(slow) - exact(1.0)) / period as f64,
+            Kind::Mixture { share, slow, sigma } => (1.0 - share) * jittered(1.0, sigma) + share * jittered(slow, sigma),
+            Kind::TwoState { slow, sigma, .. } => f64::midpoint(jittered(1.0, sigma), jittered(slow, sigma)),
         }
     }
 
@@ -160,11 +88,7 @@ impl Stream {
             Kind::TwoState { .. } => random.below(2) as f64,
             Kind::Independent { .. } | Kind::Mixture { .. } => 0.0,
         };
-        Flow {
-            kind: self.kind,
-            random,
-            state,
-        }
+        Flow { kind: self.kind, random, state }
     }
 }
 
@@ -198,11 +122,7 @@ impl Flow {
                 if self.state == 0.0 { slow } else { 1.0 }
             }
             Kind::Mixture { share, slow, sigma } => {
-                let cost = if self.random.unit() < share {
-                    slow
-                } else {
-                    1.0
-                };
+                let cost = if self.random.unit() < share { slow } else { 1.0 };
                 cost * self.jitter(sigma)
             }
             Kind::TwoState { stay, slow, sigma } => {

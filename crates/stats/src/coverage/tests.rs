@@ -4,40 +4,24 @@
 use super::*;
 
 fn named(part: &str) -> &'static Stream {
-    STREAMS
-        .iter()
-        .find(|stream| stream.name.contains(part))
-        .expect("a stream of that name")
+    STREAMS.iter().find(|stream| stream.name.contains(part)).expect("a stream of that name")
 }
 
 #[track_caller]
 fn check(stream: &str, what: What, until: Until, expected: std::ops::RangeInclusive<f64>) {
     let found = cover(named(stream), what, until, 300, 1);
     assert!(found.runs >= 290, "{stream}: {found:?}");
-    assert!(
-        expected.contains(&found.share()),
-        "{stream}, {what:?}, {until:?}: {} {found:?}",
-        found.share()
-    );
+    assert!(expected.contains(&found.share()), "{stream}, {what:?}, {until:?}: {} {found:?}", found.share());
 }
 
 #[test]
 fn rates_of_independent_events() {
-    for stream in [
-        "independent, sigma 0.2",
-        "half costs 30",
-        "a tenth costs 20",
-    ] {
+    for stream in ["independent, sigma 0.2", "half costs 30", "a tenth costs 20"] {
         for events in [30, 100, 1000] {
             check(stream, What::Rate, Until::Events(events), 0.91..=0.99);
         }
     }
-    check(
-        "independent, sigma 1",
-        What::Rate,
-        Until::Events(300),
-        0.90..=0.99,
-    );
+    check("independent, sigma 1", What::Rate, Until::Events(300), 0.90..=0.99);
     check("tail", What::Rate, Until::Events(3000), 0.91..=0.99);
 }
 
@@ -59,18 +43,8 @@ fn rates_of_periodic_events_are_never_missed_once_the_period_was_seen() {
 
 #[test]
 fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
-    let patient = Until::Rule(StopRule {
-        min_ns: 0,
-        min_events: 100,
-        relative_half_width: 0.10,
-        max_ns: u64::MAX,
-    });
-    for stream in [
-        "independent, sigma 0.2",
-        "independent, sigma 1",
-        "half costs 30",
-        "a tenth costs 20",
-    ] {
+    let patient = Until::Rule(StopRule { min_ns: 0, min_events: 100, relative_half_width: 0.10, max_ns: u64::MAX });
+    for stream in ["independent, sigma 0.2", "independent, sigma 1", "half costs 30", "a tenth costs 20"] {
         check(stream, What::Rate, patient, 0.91..=0.99);
     }
     for stream in ["rho 0.5", "rho 0.9", "tail"] {
@@ -81,43 +55,18 @@ fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
 /// What no method can do: an interval cannot know of what has not happened yet.
 #[test]
 fn a_slow_event_that_was_not_seen_is_not_in_the_interval() {
-    let hasty = Until::Rule(StopRule {
-        min_ns: 0,
-        min_events: 30,
-        relative_half_width: 0.10,
-        max_ns: u64::MAX,
-    });
+    let hasty = Until::Rule(StopRule { min_ns: 0, min_events: 30, relative_half_width: 0.10, max_ns: u64::MAX });
     let found = cover(named("1 of 100"), What::Rate, hasty, 300, 1);
     assert!(found.share() < 0.5, "{found:?}");
 }
 
 #[test]
 fn quantiles() {
-    for (stream, events) in [
-        ("independent, sigma 1", 100),
-        ("a tenth", 1000),
-        ("rho 0.5", 1000),
-        ("rho 0.9", 5000),
-    ] {
-        check(
-            stream,
-            What::Quantile(0.5),
-            Until::Events(events),
-            0.90..=0.99,
-        );
+    for (stream, events) in [("independent, sigma 1", 100), ("a tenth", 1000), ("rho 0.5", 1000), ("rho 0.9", 5000)] {
+        check(stream, What::Quantile(0.5), Until::Events(events), 0.90..=0.99);
     }
-    for (stream, events) in [
-        ("independent, sigma 0.2", 1000),
-        ("rho 0.5", 3000),
-        ("tail", 3000),
-        ("rho 0.9", 5000),
-    ] {
-        check(
-            stream,
-            What::Quantile(0.99),
-            Until::Events(events),
-            0.91..=1.0,
-        );
+    for (stream, events) in [("independent, sigma 0.2", 1000), ("rho 0.5", 3000), ("tail", 3000), ("rho 0.9", 5000)] {
+        check(stream, What::Quantile(0.99), Until::Events(events), 0.91..=1.0);
     }
 }
 
@@ -128,22 +77,11 @@ fn streams_have_the_mean_and_the_quantiles_they_claim() {
         let mut flow = stream.start(77);
         let mut times: Vec<u64> = (0..400_000).map(|_| flow.next_ns()).collect();
         let mean = times.iter().sum::<u64>() as f64 / times.len() as f64;
-        assert!(
-            (mean / stream.mean_ns() - 1.0).abs() < 0.02,
-            "{}: {mean}",
-            stream.name
-        );
+        assert!((mean / stream.mean_ns() - 1.0).abs() < 0.02, "{}: {mean}", stream.name);
         times.sort_unstable();
         for q in [0.45, 0.85, 0.985] {
-            let (truth, found) = (
-                stream.quantile_ns(q),
-                times[(q * 400_000.0) as usize] as f64,
-            );
-            assert!(
-                (found / truth - 1.0).abs() < 0.06,
-                "{}, {q}: {found}, truth {truth}",
-                stream.name
-            );
+            let (truth, found) = (stream.quantile_ns(q), times[(q * 400_000.0) as usize] as f64);
+            assert!((found / truth - 1.0).abs() < 0.06, "{}, {q}: {found}, truth {truth}", stream.name);
         }
     }
 }
