@@ -1,1 +1,23 @@
 //! Simulated media in virtual time.
+//!
+//! A profile (TOML, `profiles/*.toml`) describes a medium; [`SimDevice`] behaves like it: it merges, caches, throttles, lies and fails
+//! as flash.md E describes, and the same profile and seed give the same bytes and times. It must never know a wall clock,
+//! threads, files, or which test is running.
+
+mod cache;
+mod chance;
+mod cheat;
+mod device;
+mod fault;
+mod heat;
+mod journal;
+mod mapping;
+mod medium;
+mod memory;
+pub mod profile;
+mod queue;
+mod timing;
+mod wear;
+
+pub use device::{Options, SimDevice};
+pub use profile::{Profile, ProfileError};

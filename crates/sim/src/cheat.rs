@@ -1,0 +1,126 @@
+//! Controllers that are fast for benchmarks: compression, and a fast way for one pattern (flash.md C2).
+
+use record::Content;
+
+use crate::profile::spec;
+use crate::profile::units::Rate;
+
+/// What a compressing controller makes of data.
+#[derive(Debug)]
+pub(crate) struct Compression {
+    /// Share of the streaming time that zeros take.
+    zeros_ease: f64,
+    repeats: bool,
+    zeros_write_ns: Option<f64>,
+}
+
+impl Compression {
+    pub(crate) fn new(compression: &spec::Compression, usual: Rate) -> Compression {
+        Compression {
+            zeros_ease: usual.0 / compression.zeros_rate.0,
+            repeats: compression.repeats,
+            zeros_write_ns: compression.zeros_write.map(|time| time.0),
+        }
+    }
+
+    /// Share of the streaming time that this content takes.
+    pub(crate) fn ease(&self, content: Content) -> f64 {
+        1.0 - self.compressible(content) * (1.0 - self.zeros_ease)
+    }
+
+    /// What a whole write takes, where nothing of it needs to be stored.
+    pub(crate) fn shortcut(&self, content: Content) -> Option<f64> {
+        self.zeros_write_ns.filter(|_| self.compressible(content) == 1.0)
+    }
+
+    fn compressible(&self, content: Content) -> f64 {
+        match content {
+            Content::Zeros | Content::Byte(_) => 1.0,
+            Content::Repeated => f64::from(u8::from(self.repeats)),
+            Content::Compressible(percent) => f64::from(percent.min(100)) / 100.0,
+            Content::Incompressible => 0.0,
+        }
+    }
+}
+
+/// What bytes look like to a compressing controller: one byte over and over, partly zeros, or neither.
+pub(crate) fn classify(bytes: &[u8]) -> Content {
+    let first = bytes.first().copied().unwrap_or(0);
+    if bytes.iter().all(|byte| *byte == first) {
+        return if first == 0 { Content::Zeros } else { Content::Byte(first) };
+    }
+    // Runs of 64 zero bytes are what a compressor sees of a block that is partly zeros; single zeros in random data are not.
+    let zero_runs = bytes.chunks(64).filter(|chunk| chunk.iter().all(|byte| *byte == 0)).count();
+    match zero_runs * 64 * 100 / bytes.len() {
+        0 => Content::Incompressible,
+        percent => Content::Compressible(percent as u8),
+    }
+}
+
+/// The detector of a benchmark's pattern, and its limited fast way.
+#[derive(Debug)]
+pub(crate) struct PatternCheat {
+    block: u64,
+    span: u64,
+    after: u32,
+    write_ns: f64,
+    capacity: f64,
+    recovered_per_ns: f64,
+    used: f64,
+    low: u64,
+    high: u64,
+    streak: u32,
+}
+
+impl PatternCheat {
+    pub(crate) fn new(cheat: &spec::PatternCheat) -> PatternCheat {
+        PatternCheat {
+            block: cheat.block.0,
+            span: cheat.span.0,
+            after: cheat.after,
+            write_ns: cheat.write.0,
+            capacity: cheat.capacity.0 as f64,
+            recovered_per_ns: cheat.recovery_rate.0 / 1e9,
+            used: 0.0,
+            low: 0,
+            high: 0,
+            streak: 0,
+        }
+    }
+
+    /// Sees every write; the time of one that takes the fast way.
+    pub(crate) fn takes(&mut self, offset: u64, bytes: u64) -> Option<f64> {
+        let end = offset + bytes;
+        let (low, high) = if self.streak == 0 { (offset, end) } else { (self.low.min(offset), self.high.max(end)) };
+        if bytes != self.block || !offset.is_multiple_of(self.block) || high - low > self.span {
+            self.streak = 0;
+            return None;
+        }
+        (self.low, self.high) = (low, high);
+        self.streak = self.streak.saturating_add(1);
+        if self.streak <= self.after || self.used + bytes as f64 > self.capacity {
+            return None;
+        }
+        self.used += bytes as f64;
+        Some(self.write_ns)
+    }
+
+    /// Empties while the medium is idle.
+    pub(crate) fn idle(&mut self, ns: f64) {
+        self.used = (self.used - ns * self.recovered_per_ns).max(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_taken_for_what_it_is() {
+        let mut half = vec![0u8; 4096];
+        (0..2048).for_each(|i| half[i] = (i * 7 + 1) as u8 | 1);
+        let random: Vec<u8> = (0..512u64).flat_map(|i| crate::chance::mix(i).to_le_bytes()).collect();
+        let seen = [vec![0; 512], vec![9; 512], half, random].map(|bytes| classify(&bytes));
+        assert_eq!(seen, [Content::Zeros, Content::Byte(9), Content::Compressible(50), Content::Incompressible]);
+    }
+}

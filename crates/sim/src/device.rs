@@ -1,0 +1,420 @@
+//! The simulated device: the contract of `device::Device`, in virtual time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
+use record::{Content, Sync};
+
+use crate::cache::WriteCache;
+use crate::cheat;
+use crate::fault::{Effect, Faults};
+use crate::journal::Journal;
+use crate::mapping::Behind;
+use crate::medium::Medium;
+use crate::memory::Memory;
+use crate::profile::Profile;
+use crate::profile::spec::Lost;
+use crate::queue::Queue;
+
+/// I/Os the host keeps in flight at most; the medium itself takes as many as its profile says.
+const MAX_IN_FLIGHT: u32 = 256;
+
+/// Medium error on Linux (EIO).
+const EIO: i32 = 5;
+
+/// How to run a profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Every chance comes from it.
+    pub seed: u64,
+    /// Another size than the profile's, in bytes; a fake shrinks or grows in proportion.
+    pub capacity: Option<u64>,
+    /// Whether reads return what was written. Without data, writers need not fill their buffers, and long runs are fast.
+    pub keep_data: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { seed: 0, capacity: None, keep_data: true }
+    }
+}
+
+/// A simulated medium: the same profile, options and requests give the same times and bytes, always.
+pub struct SimDevice {
+    facts: Facts,
+    clock_ns: u64,
+    /// Until when idle time has been given to the medium.
+    rested_ns: u64,
+    medium: Medium,
+    queue: Queue,
+    cache: Option<WriteCache>,
+    faults: Faults,
+    journal: Option<Journal>,
+    memory: Option<Memory>,
+    slots: Vec<SlotState>,
+    in_flight: BinaryHeap<Reverse<InFlight>>,
+    sequence: u64,
+    lost: Lost,
+}
+
+struct SlotState {
+    buffer: Vec<u8>,
+    busy: bool,
+}
+
+/// An I/O under way, ordered by when it is done.
+struct InFlight {
+    sequence: u64,
+    completion: Completion,
+}
+
+impl InFlight {
+    fn key(&self) -> (u64, u64) {
+        (self.completion.completed_ns, self.sequence)
+    }
+}
+
+impl PartialEq for InFlight {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for InFlight {}
+impl PartialOrd for InFlight {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for InFlight {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl SimDevice {
+    /// The medium a profile describes, fresh.
+    ///
+    /// A size given in the options is rounded down to a whole allocation unit (or logical block) and is at least one MiB.
+    pub fn new(profile: &Profile, options: Options) -> SimDevice {
+        let spec = profile.spec();
+        let grain = profile.au_bytes().unwrap_or(spec.medium.logical_block.0);
+        let capacity = options.capacity.map_or(spec.medium.capacity.0, |bytes| (bytes.max(1 << 20) / grain).max(1) * grain);
+        let medium = Medium::new(spec, capacity, options.seed);
+        let real = medium.mapping().map_or(capacity, |mapping| mapping.real_bytes());
+        let faults = Faults::new(&spec.fault, capacity, options.seed);
+        SimDevice {
+            facts: Facts {
+                capacity_bytes: capacity,
+                logical_block_bytes: spec.medium.logical_block.0,
+                physical_block_bytes: spec.medium.logical_block.0,
+                max_transfer_bytes: spec.medium.max_transfer.map(|size| size.0),
+                max_in_flight: MAX_IN_FLIGHT,
+                read_only: false,
+                discards: spec.medium.discards,
+                has_page_cache: false,
+                keeps_data: options.keep_data,
+                engine: "virtual time".to_owned(),
+            },
+            clock_ns: 0,
+            rested_ns: 0,
+            lost: medium.mapping().map_or(Lost::Zeros, |mapping| mapping.lost()),
+            journal: (options.keep_data && faults.may_lose_power()).then(Journal::default),
+            memory: options.keep_data.then(|| Memory::new(real, spec.medium.unwritten.byte())),
+            medium,
+            queue: Queue::new(&spec.queue),
+            cache: spec.cache.as_ref().map(WriteCache::new),
+            faults,
+            slots: Vec::new(),
+            in_flight: BinaryHeap::new(),
+            sequence: 0,
+        }
+    }
+
+    /// Temperature in degrees Celsius, where the profile says how the medium warms up.
+    pub fn celsius(&self) -> Option<f64> {
+        self.medium.celsius()
+    }
+
+    /// Bytes of memory the contents take.
+    pub fn kept_bytes(&self) -> u64 {
+        self.memory.as_ref().map_or(0, Memory::kept_bytes)
+    }
+
+    /// Why a request cannot be taken.
+    #[inline]
+    fn objection(&self, request: &Request) -> Option<IoError> {
+        let Some(slot) = self.slots.get(request.slot as usize) else { return Some(refuse(request, "there is no such slot")) };
+        if slot.busy {
+            return Some(refuse(request, "its slot is in flight"));
+        }
+        if request.op == Op::Flush {
+            return None;
+        }
+        if request.op == Op::Discard && !self.facts.discards {
+            return Some(IoError::new(IoErrorKind::Unsupported, request, "the medium takes no discards"));
+        }
+        if request.op != Op::Discard && request.length_bytes > slot.buffer.len() as u64 {
+            return Some(refuse(request, "it is longer than its buffer"));
+        }
+        let block_mask = self.facts.logical_block_bytes - 1;
+        if request.path == record::Path::Direct && (request.offset_bytes | request.length_bytes) & block_mask != 0 {
+            return Some(IoError::new(IoErrorKind::Unsupported, request, format!("not aligned to {} bytes", block_mask + 1)));
+        }
+        let range = Extent::new(request.offset_bytes, request.length_bytes);
+        if range.bytes == 0 || !Extent::new(0, self.facts.capacity_bytes).contains(&range) {
+            return Some(refuse(request, "it does not lie on the medium"));
+        }
+        None
+    }
+
+    /// Takes a request and does it; `beside` is what the file system writes along with it.
+    pub(crate) fn take(&mut self, request: Request, beside: Option<Extent>) -> Result<(), IoError> {
+        if let Some(objection) = self.objection(&request) {
+            return Err(objection);
+        }
+        self.rest();
+        let effect = if self.faults.none() { Effect::default() } else { self.faults.consult(&request, self.clock_ns) };
+        if let Some(at_ns) = effect.gone_at {
+            self.lose_what_is_under_way(at_ns, effect.power_lost);
+        }
+        let (completed_ns, result) = match effect.error.or_else(|| self.bad_place(&request)) {
+            Some(error) => (self.fail(&error), Err(error)),
+            None => (self.serve(&request, beside, effect.delay_ns), Ok(())),
+        };
+        self.slots[request.slot as usize].busy = true;
+        self.sequence += 1;
+        let completion = Completion { slot: request.slot, submitted_ns: self.clock_ns, completed_ns, result };
+        self.in_flight.push(Reverse(InFlight { sequence: self.sequence, completion }));
+        Ok(())
+    }
+
+    /// Gives the medium the time since its last command.
+    #[inline]
+    fn rest(&mut self) {
+        let since = self.queue.all_done_ns().max(self.rested_ns);
+        if self.clock_ns > since {
+            self.medium.idle((self.clock_ns - since) as f64);
+            self.rested_ns = self.clock_ns;
+        }
+    }
+
+    /// Does an I/O that succeeds; returns when it is done.
+    #[inline]
+    fn serve(&mut self, request: &Request, beside: Option<Extent>, delay_ns: u64) -> u64 {
+        let &Request { op, offset_bytes, length_bytes, .. } = request;
+        let done_ns = match op {
+            Op::Read => {
+                let ns = self.medium.read(offset_bytes, length_bytes);
+                self.schedule(ns, delay_ns, false)
+            }
+            Op::Write => return self.serve_write(request, beside, delay_ns),
+            Op::Flush => self.schedule(self.medium.command(), delay_ns, false).max(self.durable_ns()),
+            Op::Discard => {
+                let ns = self.medium.discard(offset_bytes, length_bytes);
+                self.schedule(ns, delay_ns, true)
+            }
+        };
+        if self.memory.is_some() {
+            self.move_data(request, done_ns, done_ns);
+        }
+        done_ns
+    }
+
+    /// A write is done when it is on flash, or when the cache has it.
+    fn serve_write(&mut self, request: &Request, beside: Option<Extent>, delay_ns: u64) -> u64 {
+        let content = self.content_of(request);
+        let mut ns = self.medium.write(request.offset_bytes, request.length_bytes, content);
+        if let Some(beside) = beside {
+            ns += self.medium.write(beside.offset_bytes, beside.bytes, Content::Incompressible);
+        }
+        let (done_ns, durable_ns) = match &mut self.cache {
+            None => {
+                let done = self.queue.schedule(self.clock_ns, service(ns) + delay_ns, true);
+                (done, done)
+            }
+            Some(cache) => {
+                let taken_ns = cache.take(self.clock_ns, request.length_bytes) + delay_ns;
+                let on_flash_ns = self.queue.schedule(taken_ns, service(ns), true);
+                cache.goes_to_flash(on_flash_ns, request.length_bytes);
+                let waits = cache.is_honest() && request.sync != Sync::None;
+                (if waits { on_flash_ns } else { taken_ns }, on_flash_ns)
+            }
+        };
+        if self.memory.is_some() {
+            self.move_data(request, done_ns, durable_ns);
+        }
+        done_ns
+    }
+
+    /// What a compressing controller sees: the bytes where there are any, else what the request says of them.
+    #[inline]
+    fn content_of(&self, request: &Request) -> Content {
+        if self.facts.keeps_data && self.medium.looks_at_content() {
+            return cheat::classify(&self.slots[request.slot as usize].buffer[..request.length_bytes as usize]);
+        }
+        request.content
+    }
+
+    #[inline]
+    fn schedule(&mut self, ns: f64, delay_ns: u64, is_write: bool) -> u64 {
+        self.queue.schedule(self.clock_ns, service(ns) + delay_ns, is_write)
+    }
+
+    /// When a flush that comes now is over, as far as it waits for writes.
+    fn durable_ns(&self) -> u64 {
+        match &self.cache {
+            Some(cache) if !cache.is_honest() => 0,
+            _ => self.queue.all_done_ns(),
+        }
+    }
+
+    /// A place that has worn out.
+    fn bad_place(&self, request: &Request) -> Option<IoError> {
+        if !matches!(request.op, Op::Read | Op::Write) {
+            return None;
+        }
+        let bad = self.medium.bad(request.offset_bytes, request.length_bytes)?;
+        Some(IoError::new(IoErrorKind::Medium, request, format!("worn out at byte {bad}")).with_errno(EIO))
+    }
+
+    /// When an I/O that fails has failed: at once if the medium is gone, else after a command.
+    fn fail(&mut self, error: &IoError) -> u64 {
+        if error.is_gone() {
+            return self.clock_ns + 1;
+        }
+        let ns = self.medium.command();
+        self.schedule(ns, 0, false)
+    }
+
+    /// The medium went away: what was not done fails, and what was not durable is torn where the power went too.
+    fn lose_what_is_under_way(&mut self, at_ns: u64, power_lost: bool) {
+        let gone = || IoError::general(IoErrorKind::Gone, "the medium went away while this was under way");
+        let mut under_way = std::mem::take(&mut self.in_flight).into_vec();
+        for Reverse(io) in under_way.iter_mut().filter(|io| io.0.completion.completed_ns > at_ns) {
+            io.completion.completed_ns = self.clock_ns.max(io.completion.submitted_ns);
+            io.completion.result = Err(gone());
+        }
+        self.in_flight = under_way.into();
+        if power_lost && let (Some(journal), Some(memory)) = (&mut self.journal, &mut self.memory) {
+            journal.power_cut(memory, at_ns, self.cache.is_some(), self.faults.chance());
+        }
+    }
+
+    /// Copies between buffer and medium, through the mapping.
+    fn move_data(&mut self, request: &Request, done_ns: u64, durable_ns: u64) {
+        if request.op == Op::Flush {
+            return;
+        }
+        let (offset, bytes) = (request.offset_bytes, request.length_bytes);
+        let Some(mapping) = self.medium.mapping() else {
+            self.move_run(request, 0, Behind::Real(offset), bytes, durable_ns);
+            return;
+        };
+        let mut done = 0;
+        for (behind, run) in mapping.runs(offset, bytes) {
+            self.move_run(request, done, behind, run, durable_ns.max(done_ns));
+            done += run;
+        }
+    }
+
+    /// Copies one run that lies together; `start` is its place in the buffer.
+    fn move_run(&mut self, request: &Request, start: u64, behind: Behind, bytes: u64, durable_ns: u64) {
+        let Some(memory) = &mut self.memory else { return };
+        // A discard has no buffer.
+        if request.op == Op::Discard {
+            if let Behind::Real(at) = behind {
+                memory.clear(at, bytes);
+            }
+            return;
+        }
+        let buffer = &mut self.slots[request.slot as usize].buffer[start as usize..(start + bytes) as usize];
+        match (request.op, behind) {
+            (Op::Read, Behind::Real(at)) => memory.read(at, buffer),
+            (Op::Read, Behind::Nothing) => lost(self.lost, buffer, self.sequence),
+            (_, Behind::Nothing) => {}
+            (_, Behind::Real(at)) => {
+                if let Some(journal) = &mut self.journal {
+                    journal.note(memory, at, bytes, self.clock_ns, durable_ns);
+                }
+                memory.write(at, buffer);
+                if !self.faults.none() {
+                    self.faults.corrupted(at, bytes).into_iter().for_each(|(byte, bit)| memory.flip(byte, bit));
+                }
+            }
+        }
+    }
+}
+
+/// What a place without flash reads as.
+fn lost(lost: Lost, buffer: &mut [u8], sequence: u64) {
+    match lost {
+        Lost::Zeros => buffer.fill(0x00),
+        Lost::Ones => buffer.fill(0xff),
+        Lost::Garbage => {
+            for (index, chunk) in buffer.chunks_mut(8).enumerate() {
+                let word = crate::chance::mix(sequence ^ ((index as u64) << 40));
+                chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
+            }
+        }
+    }
+}
+
+/// A service time as the clock counts it: whole nanoseconds, and never none.
+#[inline]
+fn service(ns: f64) -> u64 {
+    (ns.round() as u64).max(1)
+}
+
+fn refuse(request: &Request, detail: &str) -> IoError {
+    IoError::new(IoErrorKind::Refused, request, detail)
+}
+
+impl Device for SimDevice {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn now(&mut self) -> u64 {
+        self.clock_ns
+    }
+
+    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
+        self.slots = (0..slots).map(|_| SlotState { buffer: vec![0; slot_bytes], busy: false }).collect();
+        Ok(())
+    }
+
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        &mut self.slots[slot as usize].buffer
+    }
+
+    fn submit(&mut self, request: Request) -> Result<(), IoError> {
+        self.take(request, None)
+    }
+
+    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+        let mut reaped = 0;
+        while let Some(next) = self.in_flight.peek()
+            && (reaped < min || next.0.completion.completed_ns <= self.clock_ns)
+        {
+            let Some(Reverse(InFlight { completion, .. })) = self.in_flight.pop() else { break };
+            self.clock_ns = self.clock_ns.max(completion.completed_ns);
+            self.slots[completion.slot as usize].busy = false;
+            done.push(completion);
+            reaped += 1;
+        }
+        Ok(())
+    }
+
+    fn idle(&mut self, duration_ns: u64) {
+        self.clock_ns += duration_ns;
+    }
+
+    fn drop_caches(&mut self) -> Result<(), IoError> {
+        Ok(())
+    }
+
+    fn cpu_ns(&mut self) -> Option<u64> {
+        None
+    }
+}

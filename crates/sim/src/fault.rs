@@ -1,0 +1,167 @@
+//! Faults of the medium, seeded: what goes wrong and when, as the profile says.
+
+use device::{Extent, IoError, IoErrorKind, Op, Request};
+
+use crate::chance::Chance;
+use crate::profile::spec::{Direction, Fault, FaultKind};
+
+/// Error numbers as Linux gives them.
+const EIO: i32 = 5;
+const ENODEV: i32 = 19;
+const EROFS: i32 = 30;
+
+/// What the faults do to an I/O.
+#[derive(Debug, Default)]
+pub(crate) struct Effect {
+    /// It takes this much longer.
+    pub delay_ns: u64,
+    /// It fails.
+    pub error: Option<IoError>,
+    /// The medium went away at this moment; what was in flight then failed.
+    pub gone_at: Option<u64>,
+    /// With it went the power, so what was not durable is lost or torn.
+    pub power_lost: bool,
+}
+
+#[derive(Debug)]
+struct Armed {
+    fault: Fault,
+    extent: Extent,
+    /// When it began, by the device's clock.
+    began_ns: Option<u64>,
+    /// How many I/Os it may still hit.
+    left: u64,
+}
+
+impl Armed {
+    fn new(fault: &Fault, capacity_bytes: u64) -> Armed {
+        let offset = fault.offset.map_or(0, |size| size.0);
+        let bytes = fault.size.map_or(capacity_bytes.saturating_sub(offset), |size| size.0);
+        let left = if fault.kind == FaultKind::Hang { 1 } else { fault.times.unwrap_or(u64::MAX) };
+        Armed { fault: fault.clone(), extent: Extent::new(offset, bytes), began_ns: None, left }
+    }
+
+    /// Begins it when its moment has come; true if that is now.
+    fn begin(&mut self, now_ns: u64, ops: u64, written: u64) -> bool {
+        if self.began_ns.is_some() {
+            return false;
+        }
+        let fault = &self.fault;
+        let moment = fault.after.map_or(now_ns, |after| after.0 as u64);
+        let due = now_ns >= moment && fault.after_ops.is_none_or(|after| ops >= after) && fault.after_written.is_none_or(|after| written >= after.0);
+        if due {
+            self.began_ns = Some(moment);
+        }
+        due
+    }
+
+    fn is_over(&self, now_ns: u64) -> bool {
+        self.began_ns.is_some_and(|began| self.fault.lasts.is_some_and(|lasts| now_ns >= began + lasts.0 as u64))
+    }
+
+    fn concerns(&self, request: &Request) -> bool {
+        let direction = match self.fault.direction {
+            None => matches!(request.op, Op::Read | Op::Write),
+            Some(Direction::Read) => request.op == Op::Read,
+            Some(Direction::Write) => request.op == Op::Write,
+        };
+        direction && self.extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes))
+    }
+}
+
+/// The faults of a medium and how far they have come.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    armed: Vec<Armed>,
+    chance: Chance,
+    ops: u64,
+    written: u64,
+}
+
+impl Faults {
+    pub(crate) fn new(faults: &[Fault], capacity_bytes: u64, seed: u64) -> Faults {
+        Faults { armed: faults.iter().map(|fault| Armed::new(fault, capacity_bytes)).collect(), chance: Chance::new(seed ^ 0xfa17), ops: 0, written: 0 }
+    }
+
+    /// Whether nothing can go wrong.
+    #[inline]
+    pub(crate) fn none(&self) -> bool {
+        self.armed.is_empty()
+    }
+
+    /// Whether the power may go, so that writes that are not durable must be remembered.
+    pub(crate) fn may_lose_power(&self) -> bool {
+        self.armed.iter().any(|armed| armed.fault.kind == FaultKind::PowerCut)
+    }
+
+    /// Randomness for what a fault does to data.
+    pub(crate) fn chance(&mut self) -> &mut Chance {
+        &mut self.chance
+    }
+
+    /// What happens to a request that is handed over now.
+    pub(crate) fn consult(&mut self, request: &Request, now_ns: u64) -> Effect {
+        let mut effect = Effect::default();
+        for armed in &mut self.armed {
+            let begins = armed.begin(now_ns, self.ops, self.written);
+            if armed.began_ns.is_none() || armed.left == 0 {
+                continue;
+            }
+            armed.strike(request, now_ns, begins, &mut effect);
+        }
+        self.ops += 1;
+        if request.op == Op::Write && effect.error.is_none() {
+            self.written += request.length_bytes;
+        }
+        effect
+    }
+
+    /// Pages of a write in which a bit flips: byte on the medium, and which bit.
+    pub(crate) fn corrupted(&mut self, offset: u64, bytes: u64) -> Vec<(u64, u32)> {
+        const PAGE: u64 = crate::memory::PAGE_BYTES;
+        let mut flips = Vec::new();
+        for armed in self.armed.iter().filter(|armed| armed.fault.kind == FaultKind::Corruption && armed.began_ns.is_some()) {
+            let share = armed.fault.share.unwrap_or(1.0);
+            let (start, end) = (offset.max(armed.extent.offset_bytes), (offset + bytes).min(armed.extent.end()));
+            let mut at = start;
+            while at < end {
+                let stop = end.min((at / PAGE + 1) * PAGE);
+                if self.chance.unit() < share {
+                    flips.push((at + self.chance.below(stop - at), self.chance.below(8) as u32));
+                }
+                at = stop;
+            }
+        }
+        flips
+    }
+}
+
+impl Armed {
+    /// Adds what this fault, which has begun, does to a request.
+    fn strike(&mut self, request: &Request, now_ns: u64, begins: bool, effect: &mut Effect) {
+        let fail = |kind, errno, detail: &str| Some(IoError::new(kind, request, detail).with_errno(errno));
+        match self.fault.kind {
+            FaultKind::MediumError if self.concerns(request) => {
+                self.left -= 1;
+                effect.error = fail(IoErrorKind::Medium, EIO, "unreadable place");
+            }
+            FaultKind::Hang => {
+                self.left -= 1;
+                effect.delay_ns += self.fault.lasts.map_or(0, |lasts| lasts.0 as u64);
+            }
+            FaultKind::Vanish | FaultKind::PowerCut => {
+                if begins {
+                    effect.gone_at = self.began_ns;
+                    effect.power_lost |= self.fault.kind == FaultKind::PowerCut;
+                }
+                if !self.is_over(now_ns) {
+                    effect.error = fail(IoErrorKind::Gone, ENODEV, "no such device");
+                }
+            }
+            FaultKind::ReadOnly if request.modifies() => {
+                effect.error = fail(IoErrorKind::ReadOnly, EROFS, "the medium has switched to read-only");
+            }
+            FaultKind::MediumError | FaultKind::Corruption | FaultKind::ReadOnly => {}
+        }
+    }
+}

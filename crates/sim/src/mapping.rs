@@ -1,0 +1,64 @@
+//! Which flash answers for an address: counterfeits have less of it than they announce (flash.md C1).
+
+use crate::profile::spec::{Fake, Lost, Spec};
+
+/// What stands behind a run of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// Flash, at this address.
+    Real(u64),
+    /// Nothing: writes are dropped.
+    Nothing,
+}
+
+/// The addresses of a fake: taken modulo `module`, and without flash from `real` on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping {
+    real: u64,
+    module: u64,
+    lost: Lost,
+}
+
+impl Mapping {
+    /// The mapping of a medium of this size. If it is not the announced size, the real one shrinks or grows with it, so that a fake stays one.
+    pub(crate) fn new(spec: &Spec, capacity_bytes: u64) -> Option<Mapping> {
+        let fake: &Fake = spec.fake.as_ref()?;
+        let announced = spec.medium.capacity.0;
+        let scale = |bytes: u64| {
+            let scaled = (u128::from(bytes) * u128::from(capacity_bytes) / u128::from(announced)) as u64;
+            scaled.next_multiple_of(spec.medium.logical_block.0)
+        };
+        Some(Mapping { real: scale(fake.real.0), module: fake.module.map_or(capacity_bytes, |module| scale(module.0)), lost: fake.lost })
+    }
+
+    /// Bytes of flash there are.
+    pub(crate) fn real_bytes(&self) -> u64 {
+        self.real
+    }
+
+    /// What places without flash read as.
+    pub(crate) fn lost(&self) -> Lost {
+        self.lost
+    }
+
+    /// Splits a range into runs: what stands behind, and how many bytes.
+    pub(crate) fn runs(self, offset: u64, bytes: u64) -> impl Iterator<Item = (Behind, u64)> {
+        let (mut at, end) = (offset, offset + bytes);
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let folded = at % self.module;
+            let (behind, stop) = if folded < self.real { (Behind::Real(folded), self.real) } else { (Behind::Nothing, self.module) };
+            let run = (stop - folded).min(end - at);
+            at += run;
+            Some((behind, run))
+        })
+    }
+
+    /// The place whose timing an address has; a controller without flash behind an address still does the work (a guess).
+    #[inline]
+    pub(crate) fn timing_offset(&self, offset: u64) -> u64 {
+        (offset % self.module) % self.real
+    }
+}

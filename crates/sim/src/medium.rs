@@ -1,0 +1,145 @@
+//! A medium at work: the model, and everything that stretches or shortens its times.
+
+use record::Content;
+
+use crate::chance::{Chance, Jitter};
+use crate::cheat::{Compression, PatternCheat};
+use crate::heat::Heat;
+use crate::mapping::Mapping;
+use crate::profile::spec::Spec;
+use crate::timing::{self, Piece, Timing};
+use crate::wear::Wear;
+
+/// Model and layers; answers how long each I/O takes.
+pub(crate) struct Medium {
+    timing: Box<dyn Timing>,
+    chance: Chance,
+    jitter: Option<Jitter>,
+    max_transfer: u64,
+    mapping: Option<Mapping>,
+    compression: Option<Compression>,
+    pattern: Option<PatternCheat>,
+    heat: Option<Heat>,
+    wear: Option<Wear>,
+}
+
+impl Medium {
+    /// The medium a profile describes, of this size, with the chances of this seed.
+    pub(crate) fn new(spec: &Spec, capacity_bytes: u64, seed: u64) -> Medium {
+        let usual = spec.write.as_ref().map(|write| write.rate);
+        Medium {
+            timing: timing::model(spec, capacity_bytes),
+            chance: Chance::new(seed),
+            jitter: Jitter::new(spec.jitter.sigma, spec.jitter.tail_share, spec.jitter.tail_factor),
+            max_transfer: spec.medium.max_transfer.map_or(u64::MAX, |size| size.0),
+            mapping: Mapping::new(spec, capacity_bytes),
+            compression: spec.compression.as_ref().zip(usual).map(|(compression, usual)| Compression::new(compression, usual)),
+            pattern: spec.pattern_cheat.as_ref().map(PatternCheat::new),
+            heat: spec.heat.as_ref().map(Heat::new),
+            wear: spec.wear.as_ref().map(|wear| Wear::new(wear, seed)),
+        }
+    }
+
+    /// Which flash answers for an address, where that is not plain.
+    pub(crate) fn mapping(&self) -> Option<Mapping> {
+        self.mapping
+    }
+
+    /// Whether the time of a write depends on what is written.
+    pub(crate) fn looks_at_content(&self) -> bool {
+        self.compression.is_some()
+    }
+
+    /// First byte in the range that cannot be read or written.
+    pub(crate) fn bad(&self, offset: u64, bytes: u64) -> Option<u64> {
+        self.wear.as_ref()?.bad(offset, bytes)
+    }
+
+    /// Temperature, where the profile has one.
+    pub(crate) fn celsius(&self) -> Option<f64> {
+        self.heat.as_ref().map(Heat::celsius)
+    }
+
+    /// How long a read takes, in nanoseconds.
+    #[inline]
+    pub(crate) fn read(&mut self, offset: u64, bytes: u64) -> f64 {
+        let at = self.timing_offset(offset);
+        let mut ns = self.split(at, bytes, 1.0, |timing, piece, chance| timing.read(piece, chance));
+        if let Some(wear) = &self.wear {
+            ns += wear.retries_ns(offset, bytes);
+        }
+        self.finish(ns, bytes)
+    }
+
+    /// How long a write takes, in nanoseconds.
+    #[inline]
+    pub(crate) fn write(&mut self, offset: u64, bytes: u64, content: Content) -> f64 {
+        let at = self.timing_offset(offset);
+        let (ease, shortcut) = match &self.compression {
+            Some(compression) => (compression.ease(content), compression.shortcut(content)),
+            None => (1.0, None),
+        };
+        let pattern = self.pattern.as_mut().and_then(|pattern| pattern.takes(offset, bytes));
+        let mut ns = match shortcut.or(pattern) {
+            Some(ns) => ns,
+            None => self.split(at, bytes, ease, |timing, piece, chance| timing.write(piece, chance)),
+        };
+        if let Some(wear) = &mut self.wear {
+            ns *= wear.write_factor(bytes);
+        }
+        self.finish(ns, bytes)
+    }
+
+    /// How long a discard takes, in nanoseconds.
+    pub(crate) fn discard(&mut self, offset: u64, bytes: u64) -> f64 {
+        self.timing.discard(self.timing_offset(offset), bytes)
+    }
+
+    /// How long a command without data takes, in nanoseconds.
+    pub(crate) fn command(&self) -> f64 {
+        self.timing.command()
+    }
+
+    /// Passes time without I/O.
+    pub(crate) fn idle(&mut self, ns: f64) {
+        self.timing.idle(ns);
+        if let Some(pattern) = &mut self.pattern {
+            pattern.idle(ns);
+        }
+        if let Some(heat) = &mut self.heat {
+            heat.cool(ns);
+        }
+    }
+
+    #[inline]
+    fn timing_offset(&self, offset: u64) -> u64 {
+        self.mapping.as_ref().map_or(offset, |mapping| mapping.timing_offset(offset))
+    }
+
+    /// Splits an I/O into commands the medium takes, as the kernel does, and adds up their times.
+    #[inline]
+    fn split(&mut self, offset: u64, bytes: u64, ease: f64, serve: impl Fn(&mut dyn Timing, &Piece, &mut Chance) -> f64) -> f64 {
+        if bytes <= self.max_transfer {
+            let piece = Piece { offset_bytes: offset, bytes, first: true, tail: false, ease };
+            return serve(&mut *self.timing, &piece, &mut self.chance);
+        }
+        let (mut ns, mut at, end) = (0.0, offset, offset + bytes);
+        while at < end {
+            let take = self.max_transfer.min(end - at);
+            let piece = Piece { offset_bytes: at, bytes: take, first: at == offset, tail: at + take == end, ease };
+            ns += serve(&mut *self.timing, &piece, &mut self.chance);
+            at += take;
+        }
+        ns
+    }
+
+    /// Jitter and heat.
+    #[inline]
+    fn finish(&mut self, ns: f64, bytes: u64) -> f64 {
+        let ns = self.jitter.as_ref().map_or(ns, |jitter| ns * jitter.draw(&mut self.chance));
+        match &mut self.heat {
+            Some(heat) => heat.work(ns, bytes),
+            None => ns,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What was written: sparse memory in pages of 4 KiB.
+
+/// Bytes of a page.
+pub(crate) const PAGE_BYTES: u64 = 4096;
+
+/// Pages of a leaf; a leaf covers 1 MiB.
+const LEAF_PAGES: u64 = 256;
+
+type Page = Box<[u8; PAGE_BYTES as usize]>;
+type Leaf = [Option<Page>; LEAF_PAGES as usize];
+
+/// The contents of a medium. Memory grows with what was written; pages that hold nothing but the blank byte are not kept.
+pub(crate) struct Memory {
+    leaves: Vec<Option<Box<Leaf>>>,
+    blank: u8,
+    pages: u64,
+}
+
+impl Memory {
+    /// A medium of this size on which every byte is `blank`.
+    pub(crate) fn new(capacity_bytes: u64, blank: u8) -> Memory {
+        let leaves = capacity_bytes.div_ceil(PAGE_BYTES * LEAF_PAGES);
+        Memory { leaves: (0..leaves).map(|_| None).collect(), blank, pages: 0 }
+    }
+
+    /// Bytes kept in memory.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.pages * PAGE_BYTES
+    }
+
+    /// Copies from the medium.
+    pub(crate) fn read(&self, offset: u64, into: &mut [u8]) {
+        for (page, inside, range) in pages(offset, into.len()) {
+            match self.page(page) {
+                Some(data) => into[range.clone()].copy_from_slice(&data[inside..inside + range.len()]),
+                None => into[range].fill(self.blank),
+            }
+        }
+    }
+
+    /// Copies to the medium.
+    pub(crate) fn write(&mut self, offset: u64, from: &[u8]) {
+        for (page, inside, range) in pages(offset, from.len()) {
+            let from = &from[range];
+            if self.page(page).is_none() && from.iter().all(|byte| *byte == self.blank) {
+                continue;
+            }
+            self.page_mut(page)[inside..inside + from.len()].copy_from_slice(from);
+        }
+    }
+
+    /// Makes a range blank; whole pages are given back.
+    pub(crate) fn clear(&mut self, offset: u64, bytes: u64) {
+        let (mut at, end) = (offset, offset + bytes);
+        while at < end {
+            let page = at / PAGE_BYTES;
+            let stop = end.min((page + 1) * PAGE_BYTES);
+            if stop - at == PAGE_BYTES {
+                self.drop_page(page);
+            } else if self.page(page).is_some() {
+                let blank = self.blank;
+                let inside = (at % PAGE_BYTES) as usize;
+                self.page_mut(page)[inside..inside + (stop - at) as usize].fill(blank);
+            }
+            at = stop;
+        }
+    }
+
+    /// Turns over one bit.
+    pub(crate) fn flip(&mut self, offset: u64, bit: u32) {
+        self.page_mut(offset / PAGE_BYTES)[(offset % PAGE_BYTES) as usize] ^= 1 << (bit % 8);
+    }
+
+    fn page(&self, page: u64) -> Option<&Page> {
+        self.leaves[(page / LEAF_PAGES) as usize].as_ref()?[(page % LEAF_PAGES) as usize].as_ref()
+    }
+
+    fn page_mut(&mut self, page: u64) -> &mut Page {
+        let leaf = self.leaves[(page / LEAF_PAGES) as usize].get_or_insert_with(|| Box::new([const { None }; LEAF_PAGES as usize]));
+        leaf[(page % LEAF_PAGES) as usize].get_or_insert_with(|| {
+            self.pages += 1;
+            Box::new([self.blank; PAGE_BYTES as usize])
+        })
+    }
+
+    fn drop_page(&mut self, page: u64) {
+        if let Some(leaf) = &mut self.leaves[(page / LEAF_PAGES) as usize]
+            && leaf[(page % LEAF_PAGES) as usize].take().is_some()
+        {
+            self.pages -= 1;
+        }
+    }
+}
+
+/// The pages a range touches: number, first byte inside, and which bytes of the buffer.
+fn pages(offset: u64, bytes: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        if done >= bytes {
+            return None;
+        }
+        let at = offset + done as u64;
+        let inside = (at % PAGE_BYTES) as usize;
+        let take = (PAGE_BYTES as usize - inside).min(bytes - done);
+        done += take;
+        Some((at / PAGE_BYTES, inside, done - take..done))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_grows_with_what_was_written_and_shrinks_with_what_is_discarded() {
+        let mut memory = Memory::new(1 << 40, 0xff);
+        memory.write(1 << 39, &[7; 8192]);
+        memory.write(0, &[0xff; 65536]);
+        assert_eq!(memory.kept_bytes(), 8192);
+        memory.clear((1 << 39) + 100, 8092);
+        assert_eq!(memory.kept_bytes(), 4096);
+        let mut back = [0; 200];
+        memory.read(1 << 39, &mut back);
+        assert_eq!((back[..100].to_vec(), back[100..].to_vec()), (vec![7; 100], vec![0xff; 100]));
+    }
+
+    proptest::proptest! {
+        /// Against the plainest model there is: an array.
+        #[test]
+        fn it_is_an_array(steps in proptest::collection::vec((0u8..3, 0u64..30_000, 1usize..9000, proptest::num::u8::ANY), 1..40)) {
+            let mut memory = Memory::new(40_000, 0);
+            let mut array = vec![0u8; 40_000];
+            for (what, offset, bytes, value) in steps {
+                let range = offset as usize..offset as usize + bytes;
+                match what {
+                    0 => {
+                        memory.write(offset, &vec![value; bytes]);
+                        array[range].fill(value);
+                    }
+                    1 => {
+                        memory.clear(offset, bytes as u64);
+                        array[range].fill(0);
+                    }
+                    _ => {
+                        let mut back = vec![1; bytes];
+                        memory.read(offset, &mut back);
+                        assert_eq!(back, array[range]);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The profiles that come with the program.
+
+use std::sync::LazyLock;
+
+use super::Profile;
+
+macro_rules! profiles {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../../profiles/", $name, ".toml")))),*]
+    };
+}
+
+/// Names and texts, in the order in which they are listed.
+const TEXTS: &[(&str, &str)] = profiles! {
+    "class10" "a1" "disk-5400"
+};
+
+static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
+    TEXTS.iter().map(|(name, text)| Profile::parse(name, text).expect("a test reads every profile that comes with the program")).collect()
+});
+
+impl Profile {
+    /// Every profile that comes with the program, cards first.
+    pub fn all() -> &'static [Profile] {
+        &PROFILES
+    }
+
+    /// The text of a profile that comes with the program, to show or to copy.
+    pub fn text(name: &str) -> Option<&'static str> {
+        let profile = Profile::builtin(name)?;
+        TEXTS.iter().find(|(name, _)| *name == profile.name).map(|(_, text)| *text)
+    }
+
+    /// The profile of this name or alias.
+    pub fn builtin(name: &str) -> Option<&'static Profile> {
+        PROFILES.iter().find(|profile| profile.name == name || profile.spec.aliases.iter().any(|alias| alias == name))
+    }
+
+    /// Up to three names that are most like one that does not exist, the closest first.
+    pub fn closest(name: &str) -> Vec<&'static str> {
+        let wanted = name.to_lowercase();
+        let mut names: Vec<(usize, &str)> = PROFILES
+            .iter()
+            .map(|profile| {
+                let candidate = profile.name.as_str();
+                let inside = candidate.contains(&wanted) || wanted.contains(candidate);
+                (if inside { 1 } else { edits(&wanted, candidate) }, candidate)
+            })
+            .collect();
+        names.sort();
+        names.into_iter().take_while(|(distance, _)| *distance <= wanted.len().max(6) / 2).take(3).map(|(_, name)| name).collect()
+    }
+}
+
+/// Insertions, deletions and replacements that turn one word into another (Levenshtein).
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.iter().enumerate() {
+            let replace = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -1,0 +1,194 @@
+//! Log-block mapping: a few allocation units are open for writing, and closing one merges it (flash.md E1, E4).
+
+use super::read_path::ReadPath;
+use super::write_path::WritePath;
+use super::{Piece, Timing};
+use crate::chance::Chance;
+use crate::profile::spec::{Bypass, Front, LogBlock, Read, Write};
+
+/// An allocation unit that is open for writing.
+#[derive(Clone, Copy, Debug)]
+struct OpenAu {
+    index: u64,
+    /// Where the next write of an ascending run would begin.
+    pointer: u64,
+    /// Bytes written in ascending order.
+    covered: u64,
+    /// Bytes in its log.
+    logged: u64,
+    /// Written out of order: closing it copies all of it.
+    random: bool,
+}
+
+/// The small-write log and how full it is.
+#[derive(Debug)]
+struct SmallLog {
+    up_to: u64,
+    ns: f64,
+    capacity: f64,
+    recovered_per_ns: f64,
+    used: f64,
+}
+
+impl SmallLog {
+    fn new(bypass: &Bypass) -> SmallLog {
+        SmallLog {
+            up_to: bypass.up_to.0,
+            ns: bypass.time.0,
+            capacity: bypass.capacity.map_or(f64::INFINITY, |size| size.0 as f64),
+            recovered_per_ns: bypass.recovery_rate.map_or(0.0, |rate| rate.0 / 1e9),
+            used: 0.0,
+        }
+    }
+
+    /// Takes a small write while there is room.
+    #[inline]
+    fn takes(&mut self, bytes: u64) -> bool {
+        let takes = bytes <= self.up_to && self.used + bytes as f64 <= self.capacity;
+        if takes {
+            self.used += bytes as f64;
+        }
+        takes
+    }
+}
+
+/// The controller of a cheap card or stick.
+#[derive(Debug)]
+pub(super) struct LogBlockModel {
+    read: ReadPath,
+    write: WritePath,
+    au: u64,
+    /// Least recently used first; never more than `open_aus`.
+    open: Vec<OpenAu>,
+    open_aus: usize,
+    copy_ns_per_byte: f64,
+    erase_ns: f64,
+    log_merges: f64,
+    page_buffer: bool,
+    small: Option<SmallLog>,
+    front: Option<Front>,
+    last_end: u64,
+}
+
+impl LogBlockModel {
+    pub(super) fn new(ftl: &LogBlock, read: &Read, write: &Write) -> LogBlockModel {
+        LogBlockModel {
+            read: ReadPath::new(read, write.unit.0, ftl.au.0),
+            write: WritePath::new(write),
+            au: ftl.au.0,
+            open: Vec::with_capacity(ftl.open_aus as usize),
+            open_aus: ftl.open_aus as usize,
+            copy_ns_per_byte: ftl.copy_rate.ns_per_byte(),
+            erase_ns: ftl.erase.0,
+            log_merges: ftl.log_merges,
+            page_buffer: ftl.page_buffer,
+            small: ftl.bypass.as_ref().map(SmallLog::new),
+            front: ftl.front.clone(),
+            last_end: u64::MAX,
+        }
+    }
+
+    /// Closes the least recently used unit: what was not written in order is copied together.
+    #[inline]
+    fn evict(&mut self) -> f64 {
+        let closed = self.open.remove(0);
+        let copied = if closed.random { self.au } else { self.au.saturating_sub(closed.covered) };
+        copied as f64 * self.copy_ns_per_byte + self.erase_ns
+    }
+
+    /// Makes the unit the most recently used one, opening it if need be; returns what that took. It is then the last of `open`.
+    #[inline]
+    fn touch(&mut self, index: u64, at: u64) -> f64 {
+        if let Some(position) = self.open.iter().rposition(|open| open.index == index) {
+            self.open[position..].rotate_left(1);
+            return 0.0;
+        }
+        let ns = if self.open.len() == self.open_aus { self.evict() } else { 0.0 };
+        self.open.push(OpenAu { index, pointer: at, covered: 0, logged: 0, random: false });
+        ns
+    }
+
+    /// Streaming time of bytes at this place.
+    #[inline]
+    fn stream(&self, at: u64, bytes: u64, ease: f64) -> f64 {
+        let ns = bytes as f64 * self.write.ns_per_byte * ease;
+        match &self.front {
+            Some(front) if at < front.size.0 => ns / front.rate_factor,
+            _ => ns,
+        }
+    }
+
+    /// Writes the part of a command that lies in one allocation unit.
+    #[inline]
+    fn write_inside(&mut self, index: u64, start: u64, end: u64, ease: f64) -> f64 {
+        let continues = start == self.last_end;
+        self.last_end = end;
+        let bytes = end - start;
+        if !continues && let Some(small) = &mut self.small && small.takes(bytes) {
+            return small.ns;
+        }
+        let partial = self.write.is_partial(start, end);
+        let shared = continues && self.page_buffer && !start.is_multiple_of(self.write.unit);
+        let mut ns = self.touch(index, start);
+        ns += self.stream(start, self.write.programmed(start, end, shared), ease);
+        if partial && !shared {
+            ns += self.write.partial_ns;
+        }
+        ns + self.account(start, end, partial)
+    }
+
+    /// Keeps the books of the most recently used unit; returns the merges that became due.
+    #[inline]
+    fn account(&mut self, start: u64, end: u64, partial: bool) -> f64 {
+        let bytes = end - start;
+        let open = self.open.last_mut().expect("touch has just put it there");
+        open.random |= start != open.pointer;
+        open.pointer = end;
+        open.covered += bytes;
+        open.logged += if partial { bytes.max(self.write.unit) } else { bytes };
+        if open.random && open.logged >= self.au {
+            open.logged = 0;
+            open.covered = 0;
+            return self.log_merges * self.au as f64 * self.copy_ns_per_byte + 2.0 * self.erase_ns;
+        }
+        if !open.random && open.covered >= self.au {
+            self.open.pop();
+            return self.erase_ns;
+        }
+        0.0
+    }
+}
+
+impl Timing for LogBlockModel {
+    fn read(&mut self, piece: &Piece, _: &mut Chance) -> f64 {
+        self.read.read(piece)
+    }
+
+    fn write(&mut self, piece: &Piece, _: &mut Chance) -> f64 {
+        let mut ns = self.write.command(piece);
+        let (mut at, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
+        while at < end {
+            let index = at / self.au;
+            let stop = end.min((index + 1) * self.au);
+            ns += self.write_inside(index, at, stop, piece.ease);
+            at = stop;
+        }
+        ns
+    }
+
+    fn discard(&mut self, offset_bytes: u64, bytes: u64) -> f64 {
+        let (start, end, au) = (offset_bytes, offset_bytes + bytes, self.au);
+        self.open.retain(|open| open.index * au < start || (open.index + 1) * au > end);
+        self.read.command()
+    }
+
+    fn command(&self) -> f64 {
+        self.read.command()
+    }
+
+    fn idle(&mut self, ns: f64) {
+        if let Some(small) = &mut self.small {
+            small.used = (small.used - ns * small.recovered_per_ns).max(0.0);
+        }
+    }
+}

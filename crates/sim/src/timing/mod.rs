@@ -1,0 +1,52 @@
+//! How long a medium works on a command: the models of flash.md E4.
+
+mod disk;
+mod log_block;
+mod page_mapped;
+mod read_path;
+mod write_path;
+
+use crate::chance::Chance;
+use crate::profile::spec::Spec;
+
+/// One command as it reaches the medium: an I/O, or one of the pieces it was split into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Length.
+    pub bytes: u64,
+    /// Whether it is the first of its I/O.
+    pub first: bool,
+    /// Whether it is the last of an I/O that was split.
+    pub tail: bool,
+    /// Share of the streaming time that is left after compression.
+    pub ease: f64,
+}
+
+/// What a medium takes for its commands, one after the other. All times in nanoseconds, means before jitter.
+pub(crate) trait Timing: Send {
+    /// Reads a piece.
+    fn read(&mut self, piece: &Piece, chance: &mut Chance) -> f64;
+    /// Writes a piece.
+    fn write(&mut self, piece: &Piece, chance: &mut Chance) -> f64;
+    /// Forgets a range.
+    fn discard(&mut self, offset_bytes: u64, bytes: u64) -> f64;
+    /// Any command that moves no data.
+    fn command(&self) -> f64;
+    /// Has this much time without commands, to do what it put off.
+    fn idle(&mut self, ns: f64);
+}
+
+/// The model a profile asks for, for a medium of this size.
+pub(crate) fn model(spec: &Spec, capacity_bytes: u64) -> Box<dyn Timing> {
+    if let Some(disk) = &spec.disk {
+        return Box::new(disk::DiskModel::new(disk, capacity_bytes));
+    }
+    let (read, write) = spec.read.as_ref().zip(spec.write.as_ref()).expect("a checked profile of flash says what reads and writes take");
+    match (&spec.log_block, &spec.page_mapped) {
+        (Some(ftl), _) => Box::new(log_block::LogBlockModel::new(ftl, read, write)),
+        (None, Some(ftl)) => Box::new(page_mapped::PageMappedModel::new(ftl, read, write)),
+        (None, None) => unreachable!("a checked profile has a model"),
+    }
+}

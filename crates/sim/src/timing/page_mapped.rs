@@ -1,0 +1,108 @@
+//! Page mapping: any page goes anywhere, and garbage collection is paid by random writes (flash.md E4).
+
+use super::read_path::ReadPath;
+use super::write_path::WritePath;
+use super::{Piece, Timing};
+use crate::chance::Chance;
+use crate::profile::spec::{PageMapped, Read, Write};
+
+/// A cache in front of the flash: full when this many bytes have been written in all, and its rate.
+#[derive(Debug)]
+struct Stage {
+    until: f64,
+    ns_per_byte: f64,
+}
+
+/// The controller of a better card, eMMC, stick or disk of flash.
+#[derive(Debug)]
+pub(super) struct PageMappedModel {
+    read: ReadPath,
+    write: WritePath,
+    gc_ns: f64,
+    gc_ns_per_byte: f64,
+    gc_burst_ns: f64,
+    /// Garbage collection put off.
+    due_ns: f64,
+    stages: Vec<Stage>,
+    /// Bytes that lie in the caches.
+    cached: f64,
+    recovered_per_ns: f64,
+    recovery_after_ns: f64,
+    last_end: u64,
+}
+
+/// No allocation unit shows through page mapping: one that no read straddles.
+const NO_AU: u64 = u64::MAX;
+
+impl PageMappedModel {
+    pub(super) fn new(ftl: &PageMapped, read: &Read, write: &Write) -> PageMappedModel {
+        let mut until = 0.0;
+        let stages = ftl.stages.iter().map(|stage| {
+            until += stage.size.0 as f64;
+            Stage { until, ns_per_byte: stage.rate.ns_per_byte() }
+        });
+        PageMappedModel {
+            stages: stages.collect(),
+            read: ReadPath::new(read, write.unit.0, NO_AU),
+            write: WritePath::new(write),
+            gc_ns: ftl.gc.0,
+            gc_ns_per_byte: ftl.gc_per_kib.0 / 1024.0,
+            gc_burst_ns: ftl.gc_burst.0,
+            due_ns: 0.0,
+            cached: 0.0,
+            recovered_per_ns: ftl.recovery_rate.map_or(0.0, |rate| rate.0 / 1e9),
+            recovery_after_ns: ftl.recovery_after.0,
+            last_end: u64::MAX,
+        }
+    }
+
+    /// Garbage collection of a random write: put off, then paid for all at once.
+    #[inline]
+    fn collect(&mut self, bytes: u64) -> f64 {
+        self.due_ns += self.gc_ns + self.gc_ns_per_byte * bytes as f64;
+        if self.due_ns < self.gc_burst_ns {
+            return 0.0;
+        }
+        std::mem::take(&mut self.due_ns)
+    }
+}
+
+impl Timing for PageMappedModel {
+    fn read(&mut self, piece: &Piece, _: &mut Chance) -> f64 {
+        self.read.read(piece)
+    }
+
+    fn write(&mut self, piece: &Piece, _: &mut Chance) -> f64 {
+        let (start, end) = (piece.offset_bytes, piece.offset_bytes + piece.bytes);
+        let random = start != self.last_end;
+        self.last_end = end;
+        let stage = self.stages.iter().find(|stage| self.cached < stage.until);
+        let ns_per_byte = stage.map_or(self.write.ns_per_byte, |stage| stage.ns_per_byte);
+        let to_flash = stage.is_none();
+        if !to_flash {
+            self.cached += piece.bytes as f64;
+        }
+        let mut ns = self.write.command(piece) + self.write.programmed(start, end, false) as f64 * ns_per_byte * piece.ease;
+        if self.write.is_partial(start, end) {
+            ns += self.write.partial_ns;
+        }
+        if random && to_flash {
+            ns += self.collect(piece.bytes);
+        }
+        ns
+    }
+
+    fn discard(&mut self, _: u64, _: u64) -> f64 {
+        self.read.command()
+    }
+
+    fn command(&self) -> f64 {
+        self.read.command()
+    }
+
+    fn idle(&mut self, ns: f64) {
+        self.due_ns = (self.due_ns - ns).max(0.0);
+        let emptying = (ns - self.recovery_after_ns).max(0.0);
+        self.cached = (self.cached - emptying * self.recovered_per_ns).max(0.0);
+    }
+}

@@ -1,0 +1,58 @@
+//! Writing flash: what a command and its data take before the mapping has its say.
+
+use super::Piece;
+use crate::profile::spec::Write;
+
+/// Figures of the write side (flash.md E4, "write").
+#[derive(Debug)]
+pub(super) struct WritePath {
+    command_ns: f64,
+    next_command_ns: f64,
+    pub(super) ns_per_byte: f64,
+    pub(super) unit: u64,
+    pub(super) partial_ns: f64,
+    pub(super) whole_units: bool,
+    /// Size of the last piece of a split I/O, and its extra time.
+    tails: Vec<(u64, f64)>,
+}
+
+impl WritePath {
+    pub(super) fn new(write: &Write) -> WritePath {
+        WritePath {
+            command_ns: write.command.0,
+            next_command_ns: write.next_command.unwrap_or(write.command).0,
+            ns_per_byte: write.rate.ns_per_byte(),
+            unit: write.unit.0,
+            partial_ns: write.partial.0,
+            whole_units: write.whole_units,
+            tails: write.tails.iter().map(|(size, time)| (size.0, time.0)).collect(),
+        }
+    }
+
+    /// What the command takes without its data.
+    #[inline]
+    pub(super) fn command(&self, piece: &Piece) -> f64 {
+        let command = if piece.first { self.command_ns } else { self.next_command_ns };
+        if piece.tail && !self.tails.is_empty() { command + self.tail(piece.bytes) } else { command }
+    }
+
+    fn tail(&self, bytes: u64) -> f64 {
+        self.tails.iter().find(|(size, _)| *size == bytes).map_or(0.0, |(_, ns)| *ns)
+    }
+
+    /// Whether a range does not begin and end at a unit.
+    #[inline]
+    pub(super) fn is_partial(&self, start: u64, end: u64) -> bool {
+        !start.is_multiple_of(self.unit) || !end.is_multiple_of(self.unit)
+    }
+
+    /// Bytes programmed for a range; `shared` where its first unit was already paid for by the write before.
+    #[inline]
+    pub(super) fn programmed(&self, start: u64, end: u64, shared: bool) -> u64 {
+        if !self.whole_units {
+            return end - start;
+        }
+        let units = (end - 1) / self.unit - start / self.unit + 1 - u64::from(shared);
+        (units * self.unit).max(end - start)
+    }
+}

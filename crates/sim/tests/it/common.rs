@@ -1,0 +1,47 @@
+//! Small programs of I/O that the tests run.
+
+use device::{Completion, Device, Request};
+use flashmark_sim::{Options, Profile, SimDevice};
+
+pub const KIB: u64 = 1 << 10;
+pub const MIB: u64 = 1 << 20;
+pub const GIB: u64 = 1 << 30;
+
+/// A fresh medium without data.
+pub fn fast(name: &str, seed: u64) -> SimDevice {
+    let profile = Profile::builtin(name).unwrap_or_else(|| panic!("there is no profile {name}"));
+    let mut device = SimDevice::new(profile, Options { seed, keep_data: false, capacity: None });
+    device.prepare(32, MIB as usize).unwrap();
+    device
+}
+
+/// The medium of a profile text, with data.
+pub fn of_text(text: &str, seed: u64) -> SimDevice {
+    let profile = Profile::parse("test.toml", text).unwrap();
+    let mut device = SimDevice::new(&profile, Options { seed, ..Options::default() });
+    device.prepare(32, MIB as usize).unwrap();
+    device
+}
+
+/// One I/O from submission to completion.
+pub fn run(device: &mut SimDevice, request: Request) -> Completion {
+    device.submit(request).unwrap();
+    let mut done = Vec::new();
+    device.reap(1, &mut done).unwrap();
+    done.remove(0)
+}
+
+/// One I/O, in milliseconds.
+pub fn ms(device: &mut SimDevice, request: Request) -> f64 {
+    run(device, request).latency_ns() as f64 / 1e6
+}
+
+/// Numbers that look random, for offsets.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
