@@ -1,0 +1,268 @@
+//! The one writer: a [`Chart`] to SVG. No scripts, no inline styles, every text escaped.
+
+use std::fmt::Write as _;
+
+use super::scale::Axis;
+use super::{Along, Chart, Line, Mark, Point, Stroke};
+
+/// How large a drawing is, in CSS pixels. Text has one size, so a phone gets a drawing of its own and not a smaller print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// For a page.
+    Wide,
+    /// For a phone held upright.
+    Narrow,
+}
+
+impl Size {
+    fn width(self) -> f64 {
+        if self == Size::Wide { 760.0 } else { 340.0 }
+    }
+    fn plot_height(self) -> f64 {
+        if self == Size::Wide { 300.0 } else { 240.0 }
+    }
+    fn name(self) -> &'static str {
+        if self == Size::Wide { "wide" } else { "narrow" }
+    }
+}
+
+/// Height of a line of text, and the width reserved for one character of it: wider than any usual sans serif needs on average, so that
+/// no label is cut whatever font the reader has.
+const LINE: f64 = 18.0;
+const CHARACTER: f64 = 7.2;
+/// Points of a line that can be pointed at; a longer line is sampled.
+const MOST_TIPS: usize = 60;
+
+/// Draws a chart. The result is one `<svg>` element, to be styled by the page (classes `grid`, `axis`, `line`, `s0`..`s5`, `ref`, `tip`).
+pub fn draw(chart: &Chart, size: Size) -> String {
+    let layout = Layout::of(chart, size);
+    let mut out = String::new();
+    let (id, name) = (format!("{}-{}", escape(&chart.id), size.name()), size.name());
+    let _ = write!(
+        out,
+        r#"<svg class="chart {name}" viewBox="0 0 {} {}" role="img" aria-labelledby="{id}" tabindex="0"><title id="{id}">{}</title>"#,
+        size.width(),
+        layout.height,
+        escape(&format!("{}. {} against {}.", chart.title, chart.y.label, chart.x.label))
+    );
+    legend(&mut out, &layout);
+    grid(&mut out, chart, &layout);
+    references(&mut out, chart, &layout);
+    for line in chart.series.iter().rev() {
+        draw_line(&mut out, chart, &layout, line);
+    }
+    for line in &chart.series {
+        tips(&mut out, chart, &layout, line);
+    }
+    out.push_str("</svg>");
+    out
+}
+
+/// Where everything goes.
+struct Layout<'a> {
+    x: Axis,
+    y: Axis,
+    x_ticks: Vec<(f64, String)>,
+    y_ticks: Vec<(f64, String)>,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    height: f64,
+    /// Entries of the legend with their places.
+    legend: Vec<(&'a Line, f64, f64)>,
+}
+
+impl<'a> Layout<'a> {
+    fn of(chart: &'a Chart, size: Size) -> Layout<'a> {
+        let width = size.width();
+        let (legend, legend_height) = place_legend(chart, width);
+        let points = || chart.series.iter().flat_map(|line| &line.points).filter(|point| chart.fits(point));
+        let along = |axis: Along| chart.references.iter().filter(move |r| r.along == axis).map(|r| r.value);
+        let x = Axis::over(chart.x.scale, chart.x.unit, points().map(|p| p.x).chain(along(Along::X)));
+        let heights = points().flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])]).flatten();
+        let y = Axis::over(chart.y.scale, chart.y.unit, heights.chain(along(Along::Y))).upright();
+        let y_ticks = y.ticks(if size == Size::Wide { 7 } else { 6 });
+        let longest = y_ticks.iter().map(|(_, label)| text_width(label)).fold(20.0, f64::max);
+        let (left, right) = (longest + 10.0, width - 22.0);
+        let top = legend_height + LINE + 10.0;
+        let bottom = top + size.plot_height();
+        let x = x.laid(left, right);
+        let x_ticks = fitting(&x, left, right);
+        Layout { y: y.laid(bottom, top), x, x_ticks, y_ticks, left, right, top, bottom, height: bottom + 2.0 * LINE + 8.0, legend }
+    }
+}
+
+/// As many ticks as fit side by side.
+fn fitting(x: &Axis, left: f64, right: f64) -> Vec<(f64, String)> {
+    let fits = |ticks: &[(f64, String)]| {
+        ticks.windows(2).all(|pair| x.at(pair[1].0) - x.at(pair[0].0) > (text_width(&pair[0].1) + text_width(&pair[1].1)) / 2.0 + 10.0)
+    };
+    let inside = |(value, label): &(f64, String)| {
+        let half = text_width(label) / 2.0;
+        x.at(*value) - half > left - 40.0 && x.at(*value) + half < right + 22.0
+    };
+    let ticks = (2..=14).rev().map(|most| x.ticks(most)).find(|ticks| fits(ticks)).unwrap_or_else(|| x.ticks(1));
+    ticks.into_iter().filter(inside).collect()
+}
+
+fn text_width(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER
+}
+
+/// Lays the legend out in rows; returns the places and the height.
+fn place_legend(chart: &Chart, width: f64) -> (Vec<(&Line, f64, f64)>, f64) {
+    let (mut x, mut y) = (0.0, LINE - 5.0);
+    let mut placed = Vec::new();
+    for line in chart.series.iter().filter(|line| !line.name.is_empty() && line.points.iter().any(|p| chart.fits(p))) {
+        let needed = 34.0 + text_width(&line.name);
+        if x > 0.0 && x + needed > width {
+            (x, y) = (0.0, y + LINE);
+        }
+        placed.push((line, x, y));
+        x += needed + 14.0;
+    }
+    let height = if placed.is_empty() { 0.0 } else { y + 9.0 };
+    (placed, height)
+}
+
+fn legend(out: &mut String, layout: &Layout) {
+    for (line, x, y) in &layout.legend {
+        let (class, middle) = (class(line), y - 4.5);
+        if line.style.stroke != Stroke::Points {
+            let _ = write!(out, r#"<path class="{class}" d="M{x} {middle}h26"/>"#);
+        }
+        mark(out, line, x + 13.0, middle);
+        let _ = write!(out, r#"<text class="key" x="{}" y="{y}">{}</text>"#, x + 33.0, escape(&line.name));
+    }
+}
+
+fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
+    let Layout { left, right, top, bottom, .. } = *layout;
+    let _ = write!(out, r#"<text class="name" x="0" y="{}">{}</text>"#, top - 10.0, escape(&chart.y.label));
+    for (value, label) in &layout.y_ticks {
+        let y = layout.y.at(*value);
+        let _ = write!(out, r#"<path class="grid" d="M{left} {y:.1}H{right}"/><text class="tick end" x="{}" y="{:.1}">{}</text>"#, left - 8.0, y + 4.0, escape(label));
+    }
+    for (value, label) in &layout.x_ticks {
+        let x = layout.x.at(*value);
+        let _ = write!(out, r#"<path class="grid" d="M{x:.1} {bottom}v5"/><text class="tick mid" x="{x:.1}" y="{}">{}</text>"#, bottom + LINE, escape(label));
+    }
+    let _ = write!(
+        out,
+        r#"<path class="axis" d="M{left} {bottom}H{right}"/><text class="name end" x="{right}" y="{}">{}</text>"#,
+        bottom + 2.0 * LINE + 2.0,
+        escape(&chart.x.label)
+    );
+}
+
+fn references(out: &mut String, chart: &Chart, layout: &Layout) {
+    for reference in &chart.references {
+        let scale = if reference.along == Along::X { chart.x.scale } else { chart.y.scale };
+        if !scale.takes(reference.value) {
+            continue;
+        }
+        let label = escape(&reference.label);
+        match reference.along {
+            Along::Y => {
+                let y = layout.y.at(reference.value);
+                // The name stands where the line is free of others more often than not: at the right end, inside the plot.
+                let text = if y - layout.top < LINE { y + 15.0 } else { y - 6.0 };
+                let _ = write!(out, r#"<path class="ref" d="M{} {y:.1}H{}"/><text class="refname end" x="{}" y="{text:.1}">{label}</text>"#, layout.left, layout.right, layout.right - 4.0);
+            }
+            Along::X => {
+                let x = layout.x.at(reference.value);
+                let (anchor, text) = if x > (layout.left + layout.right) / 2.0 { ("end", x - 6.0) } else { ("start", x + 6.0) };
+                let _ = write!(out, r#"<path class="ref" d="M{x:.1} {}V{}"/><text class="refname {anchor}" x="{text:.1}" y="{}">{label}</text>"#, layout.top, layout.bottom, layout.top + 12.0);
+            }
+        }
+    }
+}
+
+fn class(line: &Line) -> String {
+    match line.style.stroke {
+        Stroke::Solid => format!("line s{}", line.style.hue),
+        Stroke::Dashed => format!("line dashed s{}", line.style.hue),
+        Stroke::Dotted => format!("line dotted s{}", line.style.hue),
+        Stroke::Yardstick => "line yardstick".to_owned(),
+        Stroke::Points => format!("line s{}", line.style.hue),
+    }
+}
+
+fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &Line) {
+    let points: Vec<&Point> = line.points.iter().filter(|point| chart.fits(point)).collect();
+    intervals(out, layout, line, &points);
+    if line.style.stroke != Stroke::Points && points.len() > 1 {
+        let _ = write!(out, r#"<path class="{}" d=""#, class(line));
+        for (at, point) in points.iter().enumerate() {
+            let _ = write!(out, "{}{:.1} {:.1}", if at == 0 { "M" } else { "L" }, layout.x.at(point.x), layout.y.at(point.y));
+        }
+        out.push_str(r#""/>"#);
+    }
+    // A line of one point without a mark would not be seen at all.
+    let lone = points.len() == 1 && line.style.mark == Mark::None;
+    for point in &points {
+        let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
+        if lone {
+            let _ = write!(out, r#"<circle class="mark s{}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#, line.style.hue);
+        } else {
+            mark(out, line, x, y);
+        }
+    }
+}
+
+/// Whiskers at few points, a band along many.
+fn intervals(out: &mut String, layout: &Layout, line: &Line, points: &[&Point]) {
+    let known: Vec<(f64, [f64; 2])> =
+        points.iter().filter_map(|p| Some((layout.x.at(p.x), p.interval?.map(|end| layout.y.at(end))))).filter(|(_, [a, b])| a.is_finite() && b.is_finite()).collect();
+    let hue = line.style.hue;
+    if known.len() > 24 {
+        let upper = known.iter().map(|(x, [_, high])| format!("{x:.1} {high:.1}"));
+        let lower = known.iter().rev().map(|(x, [low, _])| format!("{x:.1} {low:.1}"));
+        let outline: Vec<String> = upper.chain(lower).collect();
+        let _ = write!(out, r#"<path class="band s{hue}" d="M{}Z"/>"#, outline.join("L"));
+        return;
+    }
+    for (x, [low, high]) in known {
+        let _ = write!(out, r#"<path class="whisker s{hue}" d="M{x:.1} {low:.1}V{high:.1}"/>"#);
+    }
+}
+
+fn mark(out: &mut String, line: &Line, x: f64, y: f64) {
+    let hue = line.style.hue;
+    let _ = match line.style.mark {
+        Mark::None => Ok(()),
+        Mark::Disc => write!(out, r#"<circle class="mark s{hue}" cx="{x:.1}" cy="{y:.1}" r="3.2"/>"#),
+        Mark::Square => write!(out, r#"<path class="mark s{hue}" d="M{:.1} {:.1}h6v6h-6z"/>"#, x - 3.0, y - 3.0),
+        Mark::Triangle => write!(out, r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l3.8 6.6h-7.6z"/>"#, y - 4.2),
+        Mark::Diamond => write!(out, r#"<path class="mark s{hue}" d="M{x:.1} {:.1}l4.2 4.2l-4.2 4.2l-4.2-4.2z"/>"#, y - 4.2),
+        Mark::Ring => write!(out, r#"<circle class="ring s{hue}" cx="{x:.1}" cy="{y:.1}" r="5"/>"#),
+    };
+}
+
+/// Invisible targets with a native tooltip each; a script may make them quicker.
+fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &Line) {
+    let points: Vec<&Point> = line.points.iter().filter(|point| !point.tip.is_empty() && chart.fits(point)).collect();
+    let step = points.len().div_ceil(MOST_TIPS).max(1);
+    for point in points.iter().step_by(step) {
+        let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
+        let _ = write!(out, r#"<circle class="tip s{}" cx="{x:.1}" cy="{y:.1}" r="9"><title>{}</title></circle>"#, line.style.hue, escape(&point.tip));
+    }
+}
+
+/// Text for XML and HTML, in an element or in an attribute.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

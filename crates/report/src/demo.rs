@@ -1,0 +1,364 @@
+//! Records for tests and for looking at pages: a good card, a horrible one, one that failed. Deterministic.
+
+use std::collections::BTreeMap;
+
+use record::units::{GIB, KIB, MIB, SECOND_NS};
+use record::{
+    Axis, Cell, Content, Direction, Ended, Estimate, Filesystem, Flag, Histogram, Host, Latency, Link, Medium, MediumKind, Metrics, Params, PlannedCell,
+    Queue, Record, Region, Run, SCHEMA, Series, Skip, Software, SpeedClasses, Stop, Target, TargetKind, Temperature,
+};
+
+/// A small generator, so that histograms look like measurements and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as f64 + 0.5) / (1u64 << 31) as f64
+    }
+
+    /// Lognormal around 1 with this spread.
+    fn spread(&mut self, sigma: f64) -> f64 {
+        let (u, v) = (self.uniform(), self.uniform());
+        (sigma * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()).exp()
+    }
+}
+
+pub(crate) fn estimate(value: f64, relative: f64, n: u64) -> Estimate {
+    Estimate { value, ci95: Some([value * (1.0 - relative), value * (1.0 + relative)]), n }
+}
+
+/// A cell of this test with nothing in it.
+pub(crate) fn cell(test: &str, id: &str) -> Cell {
+    Cell {
+        id: id.to_owned(),
+        test: test.to_owned(),
+        params: Params { queue_depth: 1, threads: 1, ..Params::default() },
+        metrics: Metrics::default(),
+        histogram: None,
+        series: Vec::new(),
+        ops: 0,
+        bytes: 0,
+        written_bytes: 0,
+        elapsed_ns: 0,
+        stop: Stop::Converged,
+        reason: None,
+        flags: Vec::new(),
+        on: None,
+    }
+}
+
+/// Latencies of `n` I/Os: most take `fast_ns`, a share takes `slow_ns`.
+fn latencies(n: u64, fast_ns: f64, slow_ns: f64, share: f64, seed: u64) -> (Histogram, Latency) {
+    let mut dice = Dice(seed);
+    let mut histogram = Histogram::default();
+    for _ in 0..n {
+        let base = if dice.uniform() < share { slow_ns } else { fast_ns };
+        histogram.record((base * dice.spread(0.15)) as u64);
+    }
+    let percentile = |q: f64, least: u64| (n >= least).then(|| histogram.quantile(q));
+    let latency = Latency {
+        n,
+        min: histogram.min(),
+        mean: histogram.mean(),
+        p50: percentile(0.5, 6),
+        p90: percentile(0.9, 36),
+        p95: percentile(0.95, 72),
+        p99: percentile(0.99, 368),
+        p99_9: percentile(0.999, 3688),
+        max: histogram.max(),
+        ci95: intervals(&histogram),
+    };
+    (histogram, latency)
+}
+
+/// Intervals of the percentiles that have one, about as order statistics give them.
+fn intervals(histogram: &Histogram) -> BTreeMap<String, [u64; 2]> {
+    let n = histogram.len() as f64;
+    let percentiles = [("p50", 0.5, 6.0), ("p90", 0.9, 36.0), ("p95", 0.95, 72.0), ("p99", 0.99, 368.0), ("p99_9", 0.999, 3688.0)];
+    let around = |q: f64| {
+        let half = 1.96 * (q * (1.0 - q) / n).sqrt();
+        [histogram.quantile((q - half).max(0.0)), histogram.quantile((q + half).min(1.0))]
+    };
+    percentiles.into_iter().filter(|(_, _, least)| n >= *least).map(|(name, q, _)| (name.to_owned(), around(q))).collect()
+}
+
+/// A random I/O cell: one I/O takes `fast_ns`, or `slow_ns` in a share of cases.
+fn random(test: &str, number: usize, block: u64, region: Region, threads: u32, [fast_ns, slow_ns, share]: [f64; 3], n: u64) -> Cell {
+    let (histogram, latency) = latencies(n, fast_ns, slow_ns, share, block + number as u64);
+    let iops = 1e9 / histogram.mean() * f64::from(threads);
+    let relative = 1.96 * (0.2 + 2.0 * share) / (n as f64).sqrt();
+    let mut cell = cell(test, &format!("{test}/{number}"));
+    let reads = test == "random-read";
+    cell.params = Params {
+        direction: Some(if reads { Direction::Read } else { Direction::Write }),
+        block_bytes: Some(block),
+        region: Some(region),
+        threads,
+        queue_depth: 1,
+        content: (!reads).then_some(Content::Incompressible),
+        ..Params::default()
+    };
+    cell.metrics.iops = Some(estimate(iops, relative, n));
+    cell.metrics.bps = Some(estimate(iops * block as f64, relative, n));
+    cell.metrics.latency_ns = Some(latency);
+    if reads {
+        cell.metrics.other.insert("access_time_ns".to_owned(), estimate(1e9 / iops, relative, n));
+        cell.metrics.other.insert("cpu_ns_per_io".to_owned(), estimate(9_400.0, 0.03, n));
+    }
+    (cell.ops, cell.bytes) = (n, n * block);
+    cell.written_bytes = if reads { 0 } else { n * block };
+    cell.elapsed_ns = (n as f64 / iops * 1e9) as u64;
+    cell.histogram = Some(histogram);
+    cell
+}
+
+fn sequential(test: &str, number: usize, block: u64, content: Content, overhead_ns: f64, bps: f64) -> Cell {
+    let time_ns = overhead_ns + block as f64 / bps * 1e9;
+    let rate = block as f64 / time_ns * 1e9;
+    let n = 64 * MIB / block;
+    let mut cell = cell(test, &format!("{test}/{number}"));
+    let reads = test == "sequential-read";
+    cell.params = Params {
+        direction: Some(if reads { Direction::Read } else { Direction::Write }),
+        block_bytes: Some(block),
+        region: Some(Region::Middle),
+        queue_depth: 1,
+        threads: 1,
+        content: (!reads).then_some(content),
+        ..Params::default()
+    };
+    cell.metrics.bps = Some(estimate(rate, 0.012, n));
+    cell.metrics.iops = Some(estimate(rate / block as f64, 0.012, n));
+    let (histogram, latency) = latencies(n, time_ns, time_ns * 6.0, 0.004, block);
+    (cell.histogram, cell.metrics.latency_ns) = (Some(histogram), Some(latency));
+    (cell.ops, cell.bytes, cell.stop) = (n, 64 * MIB, Stop::Bytes);
+    cell.written_bytes = if reads { 0 } else { 64 * MIB };
+    if block == 120 * KIB {
+        cell.flags.push(Flag::SplitCommand { block_bytes: block, max_transfer_bytes: 64 * KIB });
+    }
+    cell
+}
+
+fn fill(test: &str, bps: f64, dips: f64) -> Cell {
+    let mut dice = Dice(17);
+    let mut cell = cell(test, test);
+    let points = (0..120).map(|at| {
+        let dip = if at % 23 > 20 { dips } else { 1.0 };
+        [15.9e9 + f64::from(at) * 8.0 * MIB as f64, bps * dip * dice.spread(0.03)]
+    });
+    let points: Vec<[f64; 2]> = points.collect();
+    if test == "prime" {
+        let second = points.iter().map(|[at, rate]| [*at, rate * 0.8]).collect();
+        cell.series.push(Series { name: "rate along the span, pass 1".to_owned(), x: Axis::OffsetBytes, y: Axis::Bps, points: points.clone() });
+        cell.series.push(Series { name: "rate along the span, pass 2".to_owned(), x: Axis::OffsetBytes, y: Axis::Bps, points: second });
+    } else {
+        cell.series.push(Series { name: "rate".to_owned(), x: Axis::OffsetBytes, y: Axis::Bps, points });
+    }
+    cell.params.content = Some(if test == "zero-fill" { Content::Zeros } else { Content::Incompressible });
+    cell.params.block_bytes = Some(MIB);
+    cell.metrics.bps = Some(estimate(bps * 0.97, 0.02, 960));
+    (cell.ops, cell.bytes, cell.written_bytes, cell.stop) = (960, 960 * MIB, 960 * MIB, Stop::Bytes);
+    cell
+}
+
+const SIZES: [u64; 13] =
+    [512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB];
+
+/// What a demonstration medium does: overheads and rates.
+struct Traits {
+    read_ns: f64,
+    read_bps: f64,
+    write_ns: f64,
+    write_bps: f64,
+    /// Fast, slow and share of slow of random writes, for each of the four sizes.
+    random_writes: [[f64; 3]; 4],
+    ops: u64,
+    dips: f64,
+}
+
+fn cells(traits: &Traits) -> Vec<Cell> {
+    let mut cells = vec![fill("prime", traits.write_bps, traits.dips), fill("zero-fill", traits.write_bps * 1.3, 1.0), fill("random-fill", traits.write_bps, traits.dips)];
+    for (at, &block) in crate::headline::RANDOM_WRITE_SIZES.iter().enumerate() {
+        let mut cell = random("random-write", at, block, Region::Middle, 1, traits.random_writes[at], traits.ops);
+        let iops = cell.metrics.iops.map(|e| e.value).unwrap_or_default();
+        cell.metrics.other.insert("burst_iops".to_owned(), estimate(iops * 3.0, 0.08, 64));
+        cell.metrics.other.insert("full_pass_s".to_owned(), estimate(131_072.0 / iops, 0.05, traits.ops));
+        let mut dice = Dice(block);
+        let points = (0..40).map(|window| [f64::from(window) * 0.5e9, iops * (1.0 + 2.0 * (-f64::from(window) / 4.0).exp()) * dice.spread(0.08)]);
+        cell.series.push(Series { name: "rate over time".to_owned(), x: Axis::ElapsedNs, y: Axis::Iops, points: points.collect() });
+        cells.push(cell);
+    }
+    for (number, (region, threads)) in [(Region::Middle, 1), (Region::Middle, 8), (Region::Whole, 1), (Region::Front, 1)].into_iter().enumerate() {
+        for (at, &block) in SIZES.iter().enumerate() {
+            let front = if region == Region::Front { 0.8 } else { 1.0 };
+            let time = (traits.read_ns * front + block as f64 / traits.read_bps * 1e9) * f64::from(threads).powf(0.85);
+            cells.push(random("random-read", number * SIZES.len() + at, block, region, threads, [time, time * 8.0, 0.002], 1500));
+        }
+    }
+    let sweep = || SIZES[3..12].iter().copied().chain([120 * KIB]).enumerate();
+    cells.extend(sweep().map(|(at, block)| sequential("sequential-read", at, block, Content::Incompressible, traits.read_ns * 0.6, traits.read_bps)));
+    cells.extend(sweep().map(|(at, block)| sequential("sequential-write", at, block, Content::Incompressible, traits.write_ns, traits.write_bps)));
+    let mut seek = random("seek", 0, 512, Region::Whole, 1, [traits.read_ns, traits.read_ns * 5.0, 0.001], 1500);
+    let estimates: BTreeMap<String, Estimate> = [("seeks_per_s", 1e9 / traits.read_ns), ("access_time_ns", traits.read_ns)].into_iter().map(|(name, value)| (name.to_owned(), estimate(value, 0.01, 30_000))).collect();
+    seek.metrics = Metrics { other: estimates, latency_ns: seek.metrics.latency_ns, ..Metrics::default() };
+    cells.push(seek);
+    let mut format = cell("ext2-format", "ext2-format");
+    format.params.form = Some("simple".to_owned());
+    format.metrics.other.insert("groups_per_s".to_owned(), estimate(8.38, 0.04, 473));
+    cells.push(format);
+    cells
+}
+
+fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
+    let plan = cells.iter().map(|cell| PlannedCell { id: cell.id.clone(), test: cell.test.clone(), params: cell.params.clone(), max_ns: 60 * SECOND_NS, max_written_bytes: cell.written_bytes });
+    Record {
+        schema: SCHEMA.to_owned(),
+        run: Run {
+            id: "20261120-101500-5f3a".to_owned(),
+            started: Some("2026-11-20T10:15:00Z".to_owned()),
+            finished: Some("2026-11-20T10:26:41Z".to_owned()),
+            elapsed_ns: 701 * SECOND_NS,
+            seed: 42,
+            suite: "standard".to_owned(),
+            label: Some("from the camera drawer".to_owned()),
+            command: ["flashmark", "run", "/dev/sdb", "--suite", "standard", "--erase", "0x1234abcd"].map(str::to_owned).to_vec(),
+            software: Software { name: "flashmark".to_owned(), version: "0.1.0".to_owned(), commit: Some("9cbbe3b".to_owned()) },
+            ended: Ended::Complete,
+            resumed: 0,
+        },
+        medium: Medium {
+            kind: MediumKind::Sd,
+            vendor: Some(name[0].to_owned()),
+            model: Some(name[1].to_owned()),
+            serial: Some("0x1234abcd".to_owned()),
+            capacity_bytes: Some(31_914_983_424),
+            interface: Some("mmc".to_owned()),
+            manufacturer: Some("0x03 SanDisk".to_owned()),
+            made: Some("2019-07".to_owned()),
+            au_bytes: Some(4 * MIB),
+            classes: Some(SpeedClasses { speed_class: Some(10), app_class: Some(1), ..SpeedClasses::default() }),
+            removable: Some(true),
+            ..Medium::default()
+        },
+        host: Some(Host {
+            kernel: Some("6.12.9".to_owned()),
+            arch: Some("aarch64".to_owned()),
+            board: Some("Raspberry Pi 4 Model B Rev 1.4".to_owned()),
+            cpus: Some(4),
+            governor: Some("ondemand".to_owned()),
+            memory_bytes: Some(4 * GIB),
+            memory_bps: Some(2.6e9),
+            temperatures: vec![Temperature { sensor: "cpu".to_owned(), start_celsius: Some(41.5), end_celsius: Some(48.0) }],
+            ..Host::default()
+        }),
+        target: Target {
+            kind: TargetKind::Block,
+            path: "/dev/sdb".to_owned(),
+            device: Some("mmcblk0".to_owned()),
+            link: Some(Link { driver: Some("sdhci-iproc".to_owned()), mode: Some("DDR50, 4 bit, 50 MHz".to_owned()), max_bps: Some(50e6), ..Link::default() }),
+            queue: Some(Queue { scheduler: Some("mq-deadline".to_owned()), max_sectors_kb: Some(512), ..Queue::default() }),
+            engine: Some("io_uring".to_owned()),
+            ..Target::default()
+        },
+        plan: plan.collect(),
+        cells,
+        skipped: Vec::new(),
+        flags: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+/// A card that would carry a system (about flash.md E5 profile 6).
+pub(crate) fn good() -> Record {
+    let cells = cells(&Traits {
+        read_ns: 250e3,
+        read_bps: 67e6,
+        write_ns: 220e3,
+        write_bps: 60e6,
+        random_writes: [[600e3, 4e6, 0.01], [640e3, 5e6, 0.01], [1.2e6, 12e6, 0.01], [2.1e6, 30e6, 0.012]],
+        ops: 4000,
+        dips: 0.7,
+    });
+    let mut record = record(["SanDisk", "Extreme A1"], cells);
+    record.skipped = vec![Skip { test: "record-ops".to_owned(), reason: "not in this suite".to_owned() }, Skip { test: "ext2-fill".to_owned(), reason: "not in this suite".to_owned() }];
+    record
+}
+
+/// A class 10 card with about one random write a second, small ones hidden by a bypass (about flash.md E5 profile 5b).
+pub(crate) fn horrible() -> Record {
+    let merge = [460e6, 2.4e9, 0.06];
+    let mut cells = cells(&Traits {
+        read_ns: 750e3,
+        read_bps: 24.8e6,
+        write_ns: 1e6,
+        write_bps: 10.3e6,
+        random_writes: [[19e6, 480e6, 0.02], [20e6, 490e6, 0.02], merge, merge],
+        ops: 120,
+        dips: 0.25,
+    });
+    for cell in cells.iter_mut().filter(|cell| cell.test == "random-write") {
+        cell.stop = Stop::Time;
+        cell.flags.push(Flag::NotConverged { relative_half_width: 0.118 });
+        if cell.params.block_bytes == Some(4 * KIB) {
+            cell.flags.push(Flag::SmallWriteBypass { ratio: 19.4 });
+        }
+    }
+    cells[1].metrics.other.insert("zero_to_random_ratio".to_owned(), estimate(1.31, 0.03, 960));
+    record(["Transcend", "SDHC 32G"], cells)
+}
+
+/// A stick that vanished half way, after a cache had answered some of the reads; hostile words wherever a record takes words.
+pub(crate) fn broken() -> Record {
+    let nasty = "</script><img src=x onerror=alert(1)>\u{1b}[2J & \"quotes\"";
+    let mut writes = random("random-write", 1, 4 * KIB, Region::File, 1, [20e6, 490e6, 0.02], 40);
+    (writes.stop, writes.reason) = (Stop::Error, Some(format!("the device went away (ENODEV) {nasty}")));
+    writes.on = Some("ext4, noatime".to_owned());
+    let mut few = random("random-write", 0, 512, Region::File, 1, [20e6, 490e6, 0.02], 3);
+    few.metrics.iops = few.metrics.iops.map(|e| Estimate { ci95: None, ..e });
+    few.flags.push(Flag::TooFewSamples { n: 3 });
+    let mut reads = random("random-read", 3, 4 * KIB, Region::File, 1, [2e3, 3e3, 0.01], 4000);
+    reads.flags.push(Flag::FasterThanLink { bps: 2.05e9, link_bps: 60e6 });
+    let mut cached = sequential("sequential-read", 0, MIB, Content::Incompressible, 1e3, 5e9);
+    cached.flags.push(Flag::Cached);
+    let mut unknown = cell("quantum-write", "quantum-write");
+    unknown.params.form = Some(nasty.to_owned());
+    unknown.metrics.other.insert("spin_per_s".to_owned(), estimate(7.5, 0.1, 12));
+    unknown.metrics.other.insert("broken_iops".to_owned(), Estimate { value: f64::NAN, ci95: Some([f64::NAN, f64::INFINITY]), n: 9 });
+    unknown.series.push(Series { name: nasty.to_owned(), x: Axis::Ops, y: Axis::Celsius, points: vec![[0.0, 41.0], [f64::NAN, f64::NAN], [9.0, 44.0]] });
+    let mut record = record(["Generic", nasty], vec![few, writes, reads, cached, unknown]);
+    record.plan.push(PlannedCell { id: "seek".to_owned(), test: "seek".to_owned(), params: Params::default(), max_ns: 30 * SECOND_NS, max_written_bytes: 0 });
+    record.medium.kind = MediumKind::Usb;
+    record.medium.behind_reader = Some(true);
+    record.target = Target { kind: TargetKind::Directory, path: format!("/mnt/{nasty}"), filesystem: Some(Filesystem { kind: Some("ext4".to_owned()), ..Filesystem::default() }), ..Target::default() };
+    record.run.ended = Ended::Error;
+    record.run.label = Some(nasty.to_owned());
+    record.skipped = ["sector-write", "ext2-format", "ext2-fill"].map(|test| Skip { test: test.to_owned(), reason: "needs a raw medium; name a block device".to_owned() }).to_vec();
+    record.flags.push(Flag::Note { text: nasty.to_owned() });
+    record
+}
+
+/// A run that has just begun.
+pub(crate) fn begun() -> Record {
+    let mut record = good();
+    record.cells.clear();
+    record.run.ended = Ended::Running;
+    record.run.elapsed_ns = 0;
+    record
+}
+
+/// A record in which everything that may be missing is missing.
+pub(crate) fn empty() -> Record {
+    Record {
+        schema: SCHEMA.to_owned(),
+        run: Run::default(),
+        medium: Medium::default(),
+        host: None,
+        target: Target::default(),
+        plan: Vec::new(),
+        cells: Vec::new(),
+        skipped: Vec::new(),
+        flags: Vec::new(),
+        findings: Vec::new(),
+    }
+}

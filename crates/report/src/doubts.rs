@@ -1,0 +1,133 @@
+//! What a reader must know before trusting the numbers: how the run ended, doubts, errors, and what was left out.
+
+use std::collections::BTreeMap;
+
+use record::units::Nanos;
+use record::{Cell, Ended, Flag, Record, Stop};
+
+use crate::{figure, words};
+
+/// How far the run came, where that is not all the way; one sentence.
+pub(crate) fn state(record: &Record) -> Option<String> {
+    let done = record.cells.len();
+    let planned = record.plan.len().max(done);
+    let progress = format!("{done} of {planned} planned cells are done");
+    match record.run.ended {
+        Ended::Complete if done == 0 => Some("Nothing was measured.".to_owned()),
+        Ended::Complete => None,
+        Ended::Running if done == 0 => Some("Nothing measured yet: the run has begun and no cell is done.".to_owned()),
+        Ended::Running => Some(format!("The run is not finished: {progress}.")),
+        Ended::Interrupted => Some(format!("The run was interrupted: {progress}; it can be resumed.")),
+        Ended::Error => Some(format!("The medium failed: {progress}.{}", first_error(record))),
+    }
+}
+
+/// " random write 4 KiB: input/output error at byte 512." or nothing.
+fn first_error(record: &Record) -> String {
+    let failed = record.cells.iter().find(|cell| cell.stop == Stop::Error);
+    failed.map(|cell| format!(" {}: {}.", words::capitalised(&words::cell(cell)), error(cell).trim_end_matches('.'))).unwrap_or_default()
+}
+
+/// Why a cell failed, in words.
+pub(crate) fn error(cell: &Cell) -> String {
+    cell.reason.as_deref().map(words::clean).unwrap_or_else(|| "no reason was recorded".to_owned())
+}
+
+/// One doubt, and the cells it is about (none: the whole run).
+pub(crate) struct Doubt {
+    /// The cells in words: "random write 4 KiB", or "random read (7 cells)".
+    pub about: String,
+    /// What was seen and what to do.
+    pub text: String,
+    /// Whether numbers were withheld for it, or a cell failed.
+    pub severe: bool,
+}
+
+/// Errors and impossible numbers first, then the run's own flags, then the cells', one line for each kind and test.
+pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
+    let mut lines = Vec::new();
+    for cell in record.cells.iter().filter(|cell| cell.stop == Stop::Error) {
+        lines.push(Doubt { about: words::cell(cell), text: format!("stopped by an error: {}", error(cell)), severe: true });
+    }
+    lines.extend(grouped(record, |flag| flag.is_impossible()));
+    lines.extend(record.flags.iter().map(|flag| Doubt { about: String::new(), text: words::clean(&flag.to_string()), severe: flag.is_impossible() }));
+    lines.extend(grouped(record, |flag| !flag.is_impossible()));
+    lines
+}
+
+/// Flags of the same kind on cells of the same test become one line, in order of first appearance.
+fn grouped(record: &Record, wanted: impl Fn(&Flag) -> bool) -> Vec<Doubt> {
+    let mut groups: Vec<(&Flag, Vec<&Cell>)> = Vec::new();
+    for cell in &record.cells {
+        for flag in cell.flags.iter().filter(|flag| wanted(flag)) {
+            let same = |(first, cells): &&mut (&Flag, Vec<&Cell>)| alike(first, flag) && cells[0].test == cell.test;
+            match groups.iter_mut().find(same) {
+                Some((_, cells)) => cells.push(cell),
+                None => groups.push((flag, vec![cell])),
+            }
+        }
+    }
+    groups.into_iter().map(|(flag, cells)| line(flag, &cells)).collect()
+}
+
+fn line(flag: &Flag, cells: &[&Cell]) -> Doubt {
+    let about = match cells {
+        [one] => words::cell(one),
+        many => format!("{} ({} cells)", words::test(&many[0].test), many.len()),
+    };
+    let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
+    let text = if flag.is_impossible() { figure::impossible(cells[0]).unwrap_or_default() } else { words::clean(&flag.to_string()) };
+    let text = if differ { format!("for one, {text}") } else { text };
+    Doubt { about, text, severe: flag.is_impossible() }
+}
+
+/// Notes are told apart by their words, everything else by its kind.
+fn alike(a: &Flag, b: &Flag) -> bool {
+    match (a, b) {
+        (Flag::Note { text: a }, Flag::Note { text: b }) => a == b,
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b),
+    }
+}
+
+/// What was left out, by reason: (reason, tests).
+pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
+    let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for skip in &record.skipped {
+        by_reason.entry(words::clean(&skip.reason)).or_default().push(words::clean(&skip.test));
+    }
+    by_reason.into_iter().map(|(reason, tests)| (reason, tests.join(", "))).collect()
+}
+
+/// Why a test has no cell in this record; one phrase.
+pub(crate) fn absence(record: &Record, test: &str) -> String {
+    let named = |name: &str| name == test || name.starts_with(&format!("{test}/"));
+    if let Some(skip) = record.skipped.iter().find(|skip| named(&skip.test)) {
+        return format!("skipped: {}", words::clean(&skip.reason));
+    }
+    let planned = record.plan.iter().any(|cell| cell.test == test);
+    match record.run.ended {
+        _ if !planned => "not part of this run".to_owned(),
+        Ended::Running => "not measured yet".to_owned(),
+        Ended::Interrupted => "interrupted before it".to_owned(),
+        Ended::Error => "the medium failed before it".to_owned(),
+        Ended::Complete => "not measured".to_owned(),
+    }
+}
+
+/// "standard suite, 12 min 34 s, 1.50 GB written" as far as it is known.
+pub(crate) fn run_facts(record: &Record) -> Vec<String> {
+    let run = &record.run;
+    let mut facts = Vec::new();
+    if !run.suite.is_empty() {
+        facts.push(format!("{} suite", words::clean(&run.suite)));
+    }
+    facts.extend(run.started.as_deref().map(|when| words::clean(when).chars().take(10).collect()));
+    if run.elapsed_ns > 0 {
+        facts.push(Nanos(run.elapsed_ns).to_string());
+    }
+    match record.written_bytes() {
+        0 => {}
+        bytes => facts.push(format!("{} written", record::units::Bytes(bytes))),
+    }
+    facts
+}

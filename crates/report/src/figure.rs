@@ -1,0 +1,123 @@
+//! What may be printed: a figure with its interval, its sample count and its stop reason, or the reason why there is none.
+
+use record::{Cell, Estimate, Flag, Latency};
+
+use crate::words;
+
+/// A metric of a cell, ready to print.
+pub(crate) struct Figure {
+    /// Name in the record (`access_time_ns`), or "latency p99".
+    pub name: String,
+    /// What is shown of it.
+    pub shown: Shown,
+}
+
+/// A number with all it needs, or why it is withheld.
+pub(crate) enum Shown {
+    /// May be printed.
+    Number { value: f64, text: String, interval: String, n: u64 },
+    /// Must not be printed; one phrase.
+    Withheld(String),
+}
+
+impl Shown {
+    /// The value, where it may be used.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Shown::Number { value, .. } => Some(*value),
+            Shown::Withheld(_) => None,
+        }
+    }
+}
+
+/// Why a cell's numbers cannot be the medium's, where they cannot.
+pub(crate) fn impossible(cell: &Cell) -> Option<String> {
+    let text = cell.flags.iter().find(|flag| flag.is_impossible())?.to_string();
+    let text = words::clean(&text);
+    Some(if text.starts_with("impossible") { text } else { format!("impossible: {text}") })
+}
+
+/// Stands where an interval would, for what is a fact and no estimate.
+const SEEN: &str = "as seen";
+
+/// The largest or smallest of what was seen, and what was counted over all of it, are facts, not estimates: they have a sample count
+/// but no interval.
+fn is_fact(name: &str) -> bool {
+    ["worst_", "longest_", "max_", "min_", "slowest_"].iter().any(|prefix| name.starts_with(prefix)) || ["debt_ns", "cpu_ns_per_io"].contains(&name)
+}
+
+/// One estimate of a cell.
+pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
+    if let Some(why) = impossible(cell) {
+        return Shown::Withheld(why);
+    }
+    let finite = estimate.ci95.filter(|ends| ends.iter().all(|end| end.is_finite()));
+    let interval = match finite {
+        _ if !estimate.value.is_finite() || estimate.n == 0 => return Shown::Withheld("nothing measured".to_owned()),
+        Some(ends) => words::interval(name, ends),
+        None if is_fact(name) => SEEN.to_owned(),
+        None => return Shown::Withheld(format!("no interval from {}", words::count(estimate.n as usize, "sample"))),
+    };
+    Shown::Number { value: estimate.value, text: words::quantity(name, estimate.value), interval, n: estimate.n }
+}
+
+/// All metrics of a cell in the order of the record: rates, everything else by name, then what single I/Os took. The mean latency is
+/// left out, because the record has no interval for it; the rate says the same.
+pub(crate) fn figures(cell: &Cell) -> Vec<Figure> {
+    let metrics = &cell.metrics;
+    let rates = [("iops", &metrics.iops), ("bps", &metrics.bps)].into_iter().filter_map(|(name, e)| Some((name, e.as_ref()?)));
+    let others = metrics.other.iter().map(|(name, e)| (name.as_str(), e));
+    let mut figures: Vec<Figure> =
+        rates.chain(others).map(|(name, e)| Figure { name: name.to_owned(), shown: show(cell, name, e) }).collect();
+    if let (Some(latency), None) = (&metrics.latency_ns, impossible(cell)) {
+        figures.extend(latencies(latency));
+    }
+    figures
+}
+
+/// The first metric that can be printed, or else the first: what a cell is about.
+pub(crate) fn primary(cell: &Cell) -> Option<Figure> {
+    let mut figures = figures(cell);
+    let best = figures.iter().position(|figure| figure.shown.value().is_some()).unwrap_or(0);
+    (!figures.is_empty()).then(|| figures.swap_remove(best))
+}
+
+/// Order statistics of single I/Os; percentiles that too few samples support are absent from the record and stay so (flash.md F1).
+fn latencies(latency: &Latency) -> Vec<Figure> {
+    let percentiles = [("p50", latency.p50), ("p90", latency.p90), ("p95", latency.p95), ("p99", latency.p99), ("p99_9", latency.p99_9)];
+    let extreme = |name: &str, ns: u64| (ns > 0).then(|| time(name, latency, ns, SEEN.to_owned()));
+    let interval = |name| percentile_interval(latency, name).unwrap_or_else(|| SEEN.to_owned());
+    let middle = percentiles.into_iter().filter_map(|(name, ns)| Some(time(name, latency, ns?, interval(name))));
+    extreme("fastest", latency.min).into_iter().chain(middle).chain(extreme("slowest", latency.max)).collect()
+}
+
+fn time(name: &str, latency: &Latency, ns: u64, interval: String) -> Figure {
+    let shown = Shown::Number { value: ns as f64, text: words::quantity("_ns", ns as f64), interval, n: latency.n };
+    Figure { name: format!("latency {}", name.replace("9_9", "9.9")), shown }
+}
+
+fn percentile_interval(latency: &Latency, name: &str) -> Option<String> {
+    latency.ci95.get(name).map(|ends| words::interval("_ns", ends.map(|ns| ns as f64)))
+}
+
+/// A percentile with its interval in one text, "1.20 ms (1.10 to 1.30 ms)"; "-" where too few samples support it.
+pub(crate) fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> String {
+    let Some(ns) = ns else { return "-".to_owned() };
+    let interval = percentile_interval(latency, name).map(|interval| format!(" ({interval})")).unwrap_or_default();
+    words::quantity("_ns", ns as f64) + &interval
+}
+
+/// The longest a single I/O took, in nanoseconds.
+pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
+    if impossible(cell).is_some() {
+        return None;
+    }
+    let told = cell.metrics.other.get("worst_stall_ns").map(|e| e.value);
+    let seen = cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64);
+    told.or(seen).filter(|ns| ns.is_finite() && *ns > 0.0)
+}
+
+/// The flags of a cell that are not already said by withholding its numbers.
+pub(crate) fn doubts(cell: &Cell) -> impl Iterator<Item = &Flag> {
+    cell.flags.iter().filter(|flag| !flag.is_impossible())
+}

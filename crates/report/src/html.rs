@@ -1,0 +1,45 @@
+//! One self-contained page: no network, no fonts or pictures from elsewhere, nothing a record says is taken for markup.
+//!
+//! A content security policy names the two scripts-and-styles of the page by their SHA-256, so that even markup that should slip
+//! through could not run. The page is whole without JavaScript; the script makes tooltips quicker, opens what is folded
+//! before printing, and hands out the record as a file.
+
+mod view;
+
+use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use record::Record;
+use sha2::{Digest as _, Sha256};
+
+use view::RunPage;
+
+/// What every page shares: style, script, and the policy that lets nothing else run.
+pub(crate) struct Shell;
+
+impl Shell {
+    /// The style sheet.
+    pub const STYLE: &str = include_str!("../templates/report.css");
+    /// The script.
+    pub const SCRIPT: &str = include_str!("../templates/report.js");
+
+    /// The content security policy: this style, this script, and no network at all.
+    pub fn policy() -> String {
+        let allow = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+        let (script, style) = (allow(Self::SCRIPT), allow(Self::STYLE));
+        format!("default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'")
+    }
+}
+
+/// The report of one run.
+pub fn page(record: &Record) -> String {
+    RunPage::of(record).render().expect("a template that compiled renders into memory")
+}
+
+/// JSON that may stand between script tags: `<` cannot begin an end tag or a comment there.
+pub(crate) fn inert_json(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests;

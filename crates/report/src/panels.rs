@@ -1,0 +1,123 @@
+//! From cells to charts: which cells a chart shows, and the table that stands beneath it.
+
+mod blocks;
+mod curves;
+mod latency;
+
+use record::{Cell, Estimate, Record};
+
+use crate::chart::{Chart, Mark, Stroke, Style};
+use crate::tables::Table;
+use crate::{figure, headline, words};
+
+/// A chart with the numbers it is drawn from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// The chart.
+    pub chart: Chart,
+    /// The same numbers with interval, count, stop reason and footnotes.
+    pub table: Table,
+}
+
+/// All charts a record supports, the most important first. A chart without a point is not among them.
+pub fn of_record(record: &Record) -> Vec<Panel> {
+    let mut panels = vec![
+        blocks::random_writes(record),
+        blocks::rates(record),
+        blocks::access_times(record),
+        latency::random_writes(record),
+        latency::random_reads(record),
+    ];
+    panels.extend(curves::all(record));
+    panels.retain(|panel| !panel.chart.is_empty());
+    panels
+}
+
+/// Cells that differ in block size alone.
+struct Group<'a> {
+    /// "Random write", "Random read, 8 threads".
+    name: String,
+    style: Style,
+    cells: Vec<&'a Cell>,
+}
+
+/// The cells of some tests, grouped into the lines of a chart: one colour a test, solid for what stands for the test, dashed and
+/// dotted for its variants.
+fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for &test in tests {
+        let mut variants = 0;
+        for cell in record.cells_of(test).filter(|cell| cell.params.block_bytes.is_some()) {
+            let standard = headline::is_standard(record, cell);
+            let variant = if standard { String::new() } else { words::variant(&cell.params).join(", ") };
+            let name = [words::capitalised(&words::test(test)), variant].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+            // Two cells of one size cannot be on one line: the span or else the id tells them apart.
+            let taken = |name: &str| groups.iter().any(|group| group.name == name && group.cells.iter().any(|other| other.params.block_bytes == cell.params.block_bytes));
+            let spanned = |name: String| match cell.params.span_bytes {
+                Some(bytes) if taken(&name) => format!("{name}, span {}", record::units::Bytes(bytes)),
+                _ => name,
+            };
+            let name = spanned(name);
+            let name = if taken(&name) { format!("{name}, {}", words::clean(&cell.id)) } else { name };
+            match groups.iter_mut().find(|group| group.name == name) {
+                Some(group) => group.cells.push(cell),
+                None => {
+                    let style = style(hue(test), if standard { 0 } else { variants + 1 });
+                    variants += usize::from(!standard);
+                    groups.push(Group { name, style, cells: vec![cell] });
+                }
+            }
+        }
+    }
+    for group in &mut groups {
+        group.cells.sort_by_key(|cell| cell.params.block_bytes);
+    }
+    groups.sort_by_key(|group| group.style.stroke != Stroke::Solid);
+    groups
+}
+
+/// Every test keeps its colour from chart to chart.
+fn hue(test: &str) -> usize {
+    match test {
+        "random-write" => 0,
+        "random-read" => 1,
+        "sequential-write" | "random-fill" => 2,
+        "sequential-read" | "zero-fill" => 3,
+        "prime" => 4,
+        _ => 5,
+    }
+}
+
+/// The look of the n-th variant of a test; the 0-th is what stands for it.
+fn style(hue: usize, variant: usize) -> Style {
+    const LOOKS: [(Stroke, Mark); 4] =
+        [(Stroke::Solid, Mark::Disc), (Stroke::Dashed, Mark::Square), (Stroke::Dotted, Mark::Triangle), (Stroke::Dashed, Mark::Diamond)];
+    let (stroke, mark) = if variant == 0 { LOOKS[0] } else { LOOKS[1 + (variant - 1) % 3] };
+    Style { hue, stroke, mark }
+}
+
+/// An estimate under the name it has in the record.
+fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
+    match name {
+        "iops" => cell.metrics.iops.as_ref(),
+        "bps" => cell.metrics.bps.as_ref(),
+        other => cell.metrics.other.get(other),
+    }
+}
+
+/// Adds a row for one metric of a cell: what, block size, figure, interval, n, slowest, stop.
+fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &Estimate) {
+    let mut notes = table.notes_of(cell);
+    let [value, interval, n] = table.shown(&figure::show(cell, name, found), &mut notes);
+    let block = cell.params.block_bytes.map(|bytes| record::units::Bytes(bytes).to_string()).unwrap_or_default();
+    let worst = figure::worst_ns(cell).map(|ns| words::quantity("_ns", ns)).unwrap_or_else(|| "-".to_owned());
+    table.push(vec![what.to_owned(), block, value, interval, n, worst, words::stop(cell.stop).to_owned()], notes);
+}
+
+/// Said beneath a chart when cells are missing from it for being impossible.
+fn undrawn(groups: &[Group]) -> String {
+    match groups.iter().flat_map(|group| &group.cells).filter(|cell| figure::impossible(cell).is_some()).count() {
+        0 => String::new(),
+        n => format!(" Not drawn: {} with impossible numbers.", words::count(n, "cell")),
+    }
+}

@@ -1,0 +1,144 @@
+//! Charts against block size.
+
+use record::{Cell, Estimate, Record};
+
+use super::{Group, Panel, estimate, groups, push_metric, undrawn};
+use crate::chart::{Along, AxisSpec, Chart, Line, Mark, Point, Reference, Scale, Stroke, Style, Unit};
+use crate::tables::Table;
+use crate::{figure, words, yardstick};
+
+const COLUMNS: [&str; 7] = ["What", "#Block", "#Figure", "95 % interval", "#n", "#Slowest", "Stop"];
+const TESTS: [&str; 4] = ["random-write", "random-read", "sequential-write", "sequential-read"];
+
+fn blocks() -> AxisSpec {
+    AxisSpec { label: "block size".to_owned(), scale: Scale::Log, unit: Unit::Blocks }
+}
+
+/// Random writes a second at each size: burst and sustained, against 90 IOPS.
+pub(super) fn random_writes(record: &Record) -> Panel {
+    let groups = groups(record, &["random-write"]);
+    let mut series = Vec::new();
+    let mut table = Table::new(&COLUMNS);
+    let mut add = |group: &Group, suffix: &str, name: &str, style: Style| {
+        let what = format!("{}{suffix}", group.name);
+        let line = line(&what, group, style, &mut table, |cell| Some((name.to_owned(), *estimate(cell, name)?)));
+        series.push(line);
+    };
+    for group in &groups {
+        add(group, "", "iops", group.style);
+        if group.cells.iter().any(|cell| estimate(cell, "burst_iops").is_some()) {
+            add(group, ", at first", "burst_iops", Style { stroke: Stroke::Dotted, mark: Mark::Triangle, ..group.style });
+        }
+    }
+    let chart = Chart {
+        id: "random-write".to_owned(),
+        title: "Random writes a second".to_owned(),
+        x: blocks(),
+        y: AxisSpec { label: "writes a second, more is better".to_owned(), scale: Scale::Log, unit: Unit::Iops },
+        series: series.into_iter().filter(|line| !line.points.is_empty()).collect(),
+        references: vec![Reference { along: Along::Y, value: yardstick::DISK_IOPS, label: format!("{}: {} IOPS", yardstick::DISK, yardstick::DISK_IOPS) }],
+        note: format!("What decides whether a medium can carry a system. Sustained: measured after the fast first writes are used up.{}", undrawn(&groups)),
+    };
+    Panel { chart, table }
+}
+
+/// Rate against block size, both directions.
+pub(super) fn rates(record: &Record) -> Panel {
+    let groups = groups(record, &TESTS);
+    let mut table = Table::new(&COLUMNS);
+    let mut series: Vec<Line> = groups.iter().map(|group| line(&group.name, group, group.style, &mut table, rate)).collect();
+    series.extend(disk(&groups, "random access of a disk", yardstick::disk_random_bps, "bps"));
+    let chart = Chart {
+        id: "rate".to_owned(),
+        title: "Rate against block size".to_owned(),
+        x: blocks(),
+        y: AxisSpec { label: "bytes a second, more is better".to_owned(), scale: Scale::Log, unit: Unit::Rate },
+        series,
+        references: Vec::new(),
+        note: format!("{}{}", disk_note(), undrawn(&groups)),
+    };
+    Panel { chart, table }
+}
+
+/// Access time against block size.
+pub(super) fn access_times(record: &Record) -> Panel {
+    let groups = groups(record, &TESTS[..2]);
+    let mut table = Table::new(&COLUMNS);
+    let mut series: Vec<Line> = groups.iter().map(|group| line(&group.name, group, group.style, &mut table, access_time)).collect();
+    series.extend(disk(&groups, "random access of a disk", yardstick::disk_access_ns, "_ns"));
+    let chart = Chart {
+        id: "access-time".to_owned(),
+        title: "Access time against block size".to_owned(),
+        x: blocks(),
+        y: AxisSpec { label: "time of one access, less is better".to_owned(), scale: Scale::Log, unit: Unit::Time },
+        series,
+        references: Vec::new(),
+        note: format!("Access time is 1 / IOPS; with several threads it is the time between completions. {}{}", disk_note(), undrawn(&groups)),
+    };
+    Panel { chart, table }
+}
+
+fn disk_note() -> String {
+    format!(
+        "The grey line is the yardstick, a {}: {} to get there ({} a second) and then {}.",
+        yardstick::DISK,
+        words::quantity("_ns", yardstick::DISK_ACCESS_NS),
+        yardstick::DISK_IOPS,
+        words::quantity("bps", yardstick::DISK_BPS)
+    )
+}
+
+/// A line and its rows from one metric of each cell.
+fn line(name: &str, group: &Group, style: Style, table: &mut Table, metric: impl Fn(&Cell) -> Option<(String, Estimate)>) -> Line {
+    let mut points = Vec::new();
+    for cell in &group.cells {
+        let Some((metric, found)) = metric(cell) else { continue };
+        push_metric(table, name, cell, &metric, &found);
+        if let (figure::Shown::Number { value, text, interval, n }, Some(block)) = (figure::show(cell, &metric, &found), cell.params.block_bytes) {
+            let block_text = record::units::Bytes(block);
+            let tip = format!("{name}, {block_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));
+            points.push(Point { x: block as f64, y: value, interval: found.ci95, tip });
+        }
+    }
+    Line { name: name.to_owned(), points, style }
+}
+
+/// Bytes a second; where only IOPS were recorded they say the same.
+fn rate(cell: &Cell) -> Option<(String, Estimate)> {
+    let found = match (cell.metrics.bps, cell.metrics.iops, cell.params.block_bytes) {
+        (Some(bps), _, _) => bps,
+        (None, Some(iops), Some(block)) => scaled(iops, |iops| iops * block as f64),
+        _ => return None,
+    };
+    Some(("bps".to_owned(), found))
+}
+
+/// Recorded access time, or 1 / IOPS.
+fn access_time(cell: &Cell) -> Option<(String, Estimate)> {
+    let recorded = cell.metrics.other.get("access_time_ns").copied();
+    let found = recorded.or_else(|| cell.metrics.iops.map(|iops| scaled(iops, |iops| 1e9 / iops)))?;
+    Some(("access_time_ns".to_owned(), found))
+}
+
+/// The same estimate in another unit; an inverse turns the interval around.
+fn scaled(estimate: Estimate, by: impl Fn(f64) -> f64) -> Estimate {
+    let ci95 = estimate.ci95.map(|ends| {
+        let [a, b] = ends.map(&by);
+        [a.min(b), a.max(b)]
+    });
+    Estimate { value: by(estimate.value), ci95, n: estimate.n }
+}
+
+/// The yardstick's curve over the sizes measured.
+fn disk(groups: &[Group], name: &str, curve: fn(f64) -> f64, unit: &str) -> Option<Line> {
+    let sizes = || groups.iter().flat_map(|group| &group.cells).filter_map(|cell| cell.params.block_bytes).map(|bytes| bytes.max(1) as f64);
+    let (low, high) = (sizes().reduce(f64::min)?, sizes().reduce(f64::max)?);
+    let steps = 2.0 * (high / low).log2().max(1.0);
+    let points = (0..=steps as u32)
+        .map(|step| {
+            let x = low * (high / low).powf(f64::from(step) / steps.floor());
+            Point { x, y: curve(x), interval: None, tip: format!("{}: {}", yardstick::DISK, words::quantity(unit, curve(x))) }
+        })
+        .collect();
+    Some(Line { name: name.to_owned(), points, style: Style { hue: 5, stroke: Stroke::Yardstick, mark: Mark::None } })
+}

@@ -1,0 +1,142 @@
+//! Curves kept with cells: rate along the fill first, everything else after it, nothing left out.
+
+use record::{Axis, Cell, Record, Series};
+
+use super::{Panel, hue};
+use crate::chart::{Along, AxisSpec, Chart, HUES, Line, Mark, Point, Reference, Scale, Stroke, Style, Unit};
+use crate::tables::Table;
+use crate::{figure, headline, words, yardstick};
+
+/// Rows of a curve's table; the record has all points.
+const ROWS: usize = 16;
+/// Lines that can be told apart.
+const MOST_LINES: usize = HUES;
+
+type Kept<'a> = (&'a Cell, &'a Series);
+
+/// Panels of rates along fills, then one for each other test and pair of axes.
+pub(super) fn all(record: &Record) -> Vec<Panel> {
+    let possible = record.cells.iter().filter(|cell| figure::impossible(cell).is_none());
+    let kept: Vec<Kept> = possible.flat_map(|cell| cell.series.iter().map(move |series| (cell, series))).collect();
+    let (fills, others): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|(cell, _)| is_fill(cell));
+    let rates = fills.into_iter().filter(|(_, series)| series.y == Axis::Bps).collect();
+    let fills = grouped(rates, |a, b| a.1.x == b.1.x);
+    let others = grouped(others.into_iter().filter(|(cell, series)| is_telling(record, cell, series)).collect(), |a, b| {
+        a.0.test == b.0.test && (a.1.x, a.1.y) == (b.1.x, b.1.y)
+    });
+    let fills = fills.iter().enumerate().map(|(at, group)| panel(format!("fill-{at}"), "Rate along the fill".to_owned(), group));
+    let others = others.iter().enumerate().map(|(at, group)| {
+        let title = format!("{}: {}", words::capitalised(&words::test(&group[0].0.test)), words::clean(&group[0].1.name));
+        panel(format!("curve-{at}"), title, group)
+    });
+    fills.chain(others).collect()
+}
+
+/// Curves that belong into one chart, at most [`MOST_LINES`] each.
+fn grouped<'a>(kept: Vec<Kept<'a>>, alike: impl Fn(&Kept, &Kept) -> bool) -> Vec<Vec<Kept<'a>>> {
+    let mut groups: Vec<Vec<Kept>> = Vec::new();
+    for one in kept {
+        match groups.iter_mut().find(|group| alike(&group[0], &one) && group.len() < MOST_LINES) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    groups
+}
+
+/// Tests whose point is how the rate goes along the medium.
+fn is_fill(cell: &Cell) -> bool {
+    cell.test == "prime" || cell.test.ends_with("fill")
+}
+
+/// Every cell keeps its course, a hundred in a full run. Worth a chart are those of the headline's writes, and those of tests this
+/// page knows nothing of; the record has the rest.
+fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
+    match cell.test.as_str() {
+        "random-write" => headline::is_standard(record, cell) && cell.params.block_bytes.is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes)),
+        "sequential-write" => headline::streaming(record, "sequential-write").is_some_and(|standing| standing.id == cell.id) && series.y == Axis::Bps,
+        "random-read" | "sequential-read" | "seek" | "buffered-read" => false,
+        _ => true,
+    }
+}
+
+fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
+    let (x, y) = (axis(kept[0].1.x), axis(kept[0].1.y));
+    let several = kept.iter().any(|(cell, _)| cell.test != kept[0].0.test);
+    let mut table = Table::new(&["Curve", x.1, y.1]);
+    let mut series = Vec::new();
+    for (at, (cell, curve)) in kept.iter().enumerate() {
+        let name = name(cell, curve, several, kept.len());
+        rows(&mut table, &name, cell, curve);
+        let same = kept[..at].iter().filter(|(before, _)| before.test == cell.test).count();
+        let hue = if several { hue(&cell.test) } else { (hue(&cell.test) + at) % HUES };
+        let stroke = if several && same > 0 { Stroke::Dashed } else { Stroke::Solid };
+        series.push(line(name, curve, Style { hue, stroke, mark: Mark::None }));
+    }
+    let (references, note) = references(kept);
+    let spec = |(label, _, unit, scale): (&str, &str, Unit, Scale)| AxisSpec { label: label.to_owned(), scale, unit };
+    Panel { chart: Chart { id, title, x: spec(x), y: spec(y), series, references, note }, table }
+}
+
+/// What tells a curve from its neighbours: the test, the parameters, and its own name where a cell has several of a kind.
+fn name(cell: &Cell, series: &Series, several: bool, lines: usize) -> String {
+    let params = words::params(&cell.params);
+    let name = match () {
+        () if several => words::capitalised(&words::test(&cell.test)),
+        () if lines == 1 => words::capitalised(&words::cell(cell)),
+        () if params.is_empty() => words::clean(&cell.id),
+        () => params,
+    };
+    let siblings = cell.series.iter().filter(|other| (other.x, other.y) == (series.x, series.y)).count();
+    if siblings > 1 { format!("{name}, {}", words::clean(series.name.rsplit(", ").next().unwrap_or(&series.name))) } else { name }
+}
+
+/// Label, table head, unit and scale of a kind of axis.
+fn axis(axis: Axis) -> (&'static str, &'static str, Unit, Scale) {
+    match axis {
+        Axis::ElapsedNs => ("time since the cell began", "#After", Unit::Time, Scale::Linear),
+        Axis::Bytes => ("bytes moved", "#After", Unit::Bytes, Scale::Linear),
+        Axis::OffsetBytes => ("position on the medium", "#Position", Unit::Bytes, Scale::Linear),
+        Axis::Ops => ("I/Os done", "#I/Os", Unit::Iops, Scale::Linear),
+        Axis::Bps => ("bytes a second, more is better", "#Rate", Unit::Rate, Scale::Linear),
+        Axis::Iops => ("I/Os a second, more is better", "#IOPS", Unit::Iops, Scale::Log),
+        Axis::LatencyNs => ("time of one I/O, less is better", "#Time", Unit::Time, Scale::Log),
+        Axis::Celsius => ("temperature", "#Temperature", Unit::Plain("°C"), Scale::Linear),
+    }
+}
+
+/// The yardstick as a line where it does not squash the curves, else in words.
+fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
+    let highest = kept.iter().flat_map(|(_, series)| &series.points).map(|point| point[1]).filter(|y| y.is_finite()).fold(0.0, f64::max);
+    let (value, unit) = match kept[0].1.y {
+        Axis::Bps => (yardstick::DISK_BPS, "bps"),
+        Axis::Iops => (yardstick::DISK_IOPS, "iops"),
+        Axis::LatencyNs => (yardstick::DISK_ACCESS_NS, "_ns"),
+        _ => return (Vec::new(), String::new()),
+    };
+    let label = format!("{}: {}", yardstick::DISK, words::quantity(unit, value));
+    let squashes = unit == "bps" && value > 2.5 * highest;
+    if squashes { (Vec::new(), format!("For comparison, beyond this chart: {label}.")) } else { (vec![Reference { along: Along::Y, value, label }], String::new()) }
+}
+
+fn line(name: String, series: &Series, style: Style) -> Line {
+    let (x, y) = (axis(series.x).2, axis(series.y).2);
+    let point = |&[at, value]: &[f64; 2]| Point { x: at, y: value, interval: None, tip: format!("{name}, {}: {}", x.label(rounded(at)), y.label(rounded(value))) };
+    let points = series.points.iter().map(point).collect();
+    Line { name, points, style }
+}
+
+/// Three digits are enough to point at.
+fn rounded(value: f64) -> f64 {
+    record::units::significant(value).parse().unwrap_or(value)
+}
+
+fn rows(table: &mut Table, name: &str, cell: &Cell, series: &Series) {
+    let (x, y) = (axis(series.x).2, axis(series.y).2);
+    let notes = table.notes_of(cell);
+    let step = series.points.len().div_ceil(ROWS).max(1);
+    for (at, [position, value]) in series.points.iter().step_by(step).enumerate() {
+        let text = |unit: Unit, value: f64| if value.is_finite() { unit.label(rounded(value)) } else { "-".to_owned() };
+        table.push(vec![name.to_owned(), text(x, *position), text(y, *value)], if at == 0 { notes.clone() } else { Vec::new() });
+    }
+}

@@ -1,0 +1,120 @@
+//! Tables as data: what a terminal and a page both print.
+
+use record::{Cell, Flag, Record, Stop};
+
+use crate::figure::{self, Figure, Shown};
+use crate::{doubts, words};
+
+/// A table with footnotes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Column heads.
+    pub columns: Vec<Column>,
+    /// Rows, each with as many cells as there are columns.
+    pub rows: Vec<Row>,
+    /// Footnotes; rows name them by number, from 1.
+    pub notes: Vec<String>,
+}
+
+/// A column head.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// What it says.
+    pub name: &'static str,
+    /// Whether it holds numbers, which stand to the right.
+    pub numeric: bool,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// One text a column.
+    pub cells: Vec<String>,
+    /// Footnotes that belong to it.
+    pub notes: Vec<usize>,
+    /// Whether a new thing begins here (the first row of a cell).
+    pub leads: bool,
+}
+
+impl Table {
+    /// An empty table; a name that begins with `#` is a column of numbers.
+    pub fn new(columns: &[&'static str]) -> Table {
+        let column = |name: &&'static str| Column { name: name.trim_start_matches('#'), numeric: name.starts_with('#') };
+        Table { columns: columns.iter().map(column).collect(), ..Table::default() }
+    }
+
+    /// Adds a row of its own.
+    pub fn push(&mut self, cells: Vec<String>, notes: Vec<usize>) {
+        self.rows.push(Row { cells, notes, leads: true });
+    }
+
+    /// The number of a footnote with this text; the same text has the same number.
+    pub fn note(&mut self, text: String) -> usize {
+        if let Some(at) = self.notes.iter().position(|note| *note == text) {
+            return at + 1;
+        }
+        self.notes.push(text);
+        self.notes.len()
+    }
+
+    /// The footnotes a cell needs: what it was measured on, its error, its flags.
+    pub(crate) fn notes_of(&mut self, cell: &Cell) -> Vec<usize> {
+        let mut notes = Vec::new();
+        notes.extend(cell.on.as_deref().map(|on| self.note(format!("measured on {}", words::clean(on)))));
+        if cell.stop == Stop::Error {
+            notes.push(self.note(format!("stopped by an error: {}", doubts::error(cell))));
+        }
+        let flags: Vec<&Flag> = figure::doubts(cell).collect();
+        notes.extend(flags.into_iter().map(|flag| self.note(words::clean(&flag.to_string()))));
+        notes
+    }
+
+    /// Figure, interval and count of something shown; what is withheld is a footnote.
+    pub(crate) fn shown(&mut self, shown: &Shown, notes: &mut Vec<usize>) -> [String; 3] {
+        match shown {
+            Shown::Number { text, interval, n, .. } => [text.clone(), interval.clone(), n.to_string()],
+            Shown::Withheld(why) => {
+                notes.push(self.note(why.clone()));
+                let word = if why.starts_with("impossible") { "impossible" } else { "-" };
+                [word.to_owned(), String::new(), String::new()]
+            }
+        }
+    }
+}
+
+/// Every metric of these cells, one row each.
+pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
+    let mut table = Table::new(&["Cell", "Metric", "#Figure", "95 % interval", "#n", "Stop"]);
+    for cell in cells {
+        let notes = table.notes_of(cell);
+        let figures = match (figure::impossible(cell), figure::figures(cell)) {
+            (Some(why), _) => vec![Figure { name: "-".to_owned(), shown: Shown::Withheld(why) }],
+            (None, none) if none.is_empty() => vec![Figure { name: "-".to_owned(), shown: Shown::Withheld("nothing measured".to_owned()) }],
+            (None, figures) => figures,
+        };
+        for (at, figure) in figures.iter().enumerate() {
+            let mut notes = if at == 0 { notes.clone() } else { Vec::new() };
+            let [value, interval, n] = table.shown(&figure.shown, &mut notes);
+            let what = match (at, words::params(&cell.params)) {
+                (0, params) if params.is_empty() => words::clean(&cell.id),
+                (0, params) => params,
+                _ => String::new(),
+            };
+            let stop = if at == 0 { words::stop(cell.stop).to_owned() } else { String::new() };
+            table.rows.push(Row { cells: vec![what, words::metric(&figure.name), value, interval, n, stop], notes, leads: at == 0 });
+        }
+    }
+    table
+}
+
+/// Every cell of a record: one table for each test, in the order of the record.
+pub fn all(record: &Record) -> Vec<(String, Table)> {
+    let mut tests: Vec<&str> = Vec::new();
+    for cell in &record.cells {
+        if !tests.contains(&cell.test.as_str()) {
+            tests.push(&cell.test);
+        }
+    }
+    let table = |test: &str| of_cells(&record.cells_of(test).collect::<Vec<_>>());
+    tests.into_iter().map(|test| (words::capitalised(&words::test(test)), table(test))).collect()
+}

@@ -1,0 +1,256 @@
+//! Reports for a terminal.
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement};
+use record::{Record, Severity};
+
+use crate::figure::{self, Shown};
+use crate::tables::{self, Table};
+use crate::{doubts, headline, words};
+
+/// What a person sees when a run ends: the medium, a few plain sentences, the headline, then doubts and what was left out. Lines are
+/// at most `width` columns wide (80 where less is asked for than a figure needs); `colour` adds ANSI colours and nothing else.
+pub fn summary(record: &Record, width: usize, colour: bool) -> String {
+    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(colour) };
+    out.opening(record);
+    out.headline(record);
+    out.other_tests(record);
+    out.doubts(record);
+    out.skipped(record);
+    out.text
+}
+
+/// Every cell with every metric, one table for each test, footnotes beneath. As wide as it needs to be.
+pub fn table(record: &Record) -> String {
+    let mut text = words::medium_line(record) + "\n";
+    for (test, table) in tables::all(record) {
+        text.push_str(&format!("\n{test}\n{}", plain(&table)));
+    }
+    if record.cells.is_empty() {
+        text.push_str("\nNothing measured yet.\n");
+    }
+    text
+}
+
+/// A table in aligned columns with its footnotes.
+fn plain(table: &Table) -> String {
+    let mut grid = comfy_table::Table::new();
+    grid.load_style(NOTHING).force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
+    let named = table.columns.iter().map(|column| column.name.to_owned());
+    grid.set_header(named.chain([String::new()]).collect::<Vec<_>>());
+    for row in &table.rows {
+        let notes: String = row.notes.iter().map(|n| format!("[{n}]")).collect();
+        grid.add_row(row.cells.iter().cloned().chain([notes]).collect::<Vec<_>>());
+    }
+    for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.numeric) {
+        let numbers = grid.column_mut(at).unwrap_or_else(|| unreachable!("column {} was just added", column.name));
+        numbers.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut text = grid.trim_fmt() + "\n";
+    for (at, note) in table.notes.iter().enumerate() {
+        text.push_str(&format!("  [{}] {note}\n", at + 1));
+    }
+    text
+}
+
+/// Narrower than this, a row of the headline cannot be read.
+const MIN_WIDTH: usize = 60;
+/// Columns of the headline: label, figure, interval, n, stop, slowest.
+const LABEL: usize = 23;
+const FIGURE: usize = 11;
+const INTERVAL: usize = 20;
+const COUNT: usize = 8;
+const STOP: usize = 11;
+const SLOWEST: usize = 7;
+
+/// ANSI colours, or none.
+struct Ink(bool);
+
+impl Ink {
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.0 && !text.is_empty() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+    fn strong(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+    fn faint(&self, text: &str) -> String {
+        self.paint("2", text)
+    }
+    fn warn(&self, text: &str) -> String {
+        self.paint("33", text)
+    }
+    fn alarm(&self, text: &str) -> String {
+        self.paint("31", text)
+    }
+}
+
+/// The text as it grows.
+struct Page {
+    text: String,
+    width: usize,
+    ink: Ink,
+}
+
+impl Page {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    /// Text broken at the width; lines after the first are indented.
+    fn prose(&mut self, text: &str, indent: usize, ink: impl Fn(&Ink, &str) -> String) {
+        for (at, line) in wrapped(text, self.width - indent).iter().enumerate() {
+            let pad = if at == 0 { 0 } else { indent };
+            let inked = ink(&self.ink, line);
+            self.line(&format!("{:pad$}{inked}", ""));
+        }
+    }
+
+    fn opening(&mut self, record: &Record) {
+        self.prose(&words::medium_line(record), 2, Ink::strong);
+        let label = record.run.label.as_deref().map(words::clean).filter(|label| !label.is_empty());
+        let facts: Vec<String> = label.into_iter().chain(doubts::run_facts(record)).collect();
+        if !facts.is_empty() {
+            self.prose(&facts.join(", "), 2, Ink::faint);
+        }
+        self.line("");
+        if let Some(state) = doubts::state(record) {
+            self.prose(&state, 0, Ink::warn);
+        }
+        for finding in &record.findings {
+            let ink = match finding.severity {
+                Severity::Info => Ink::strong,
+                Severity::Warning => Ink::warn,
+                Severity::Failure => Ink::alarm,
+            };
+            self.prose(&words::clean(&finding.statement), 2, ink);
+        }
+        for sentence in headline::sentences(record) {
+            self.prose(&sentence, 2, |_, text| text.to_owned());
+        }
+    }
+
+    fn headline(&mut self, record: &Record) {
+        if record.cells.is_empty() && record.plan.is_empty() {
+            return;
+        }
+        self.heads("");
+        for row in headline::rows(record) {
+            self.row(&row.label, &row.shown, row.stop(), &row.worst());
+        }
+    }
+
+    fn heads(&mut self, label: &str) {
+        let heads = format!(
+            "{label:LABEL$}{:>FIGURE$}  {:INTERVAL$}{:>COUNT$}  {:STOP$}{:>SLOWEST$}",
+            "figure", "95 % interval", "n", "stop", "slowest"
+        );
+        self.line("");
+        let heads = self.ink.faint(&heads);
+        self.line(&heads);
+    }
+
+    fn row(&mut self, label: &str, shown: &Shown, stop: &str, worst: &str) {
+        match shown {
+            Shown::Number { text, interval, n, .. } => {
+                let figure = self.ink.strong(&format!("{text:>FIGURE$}"));
+                let interval = if interval.chars().count() > INTERVAL { interval.replace(" to ", "..") } else { interval.clone() };
+                self.line(&format!("{label:LABEL$}{figure}  {interval:INTERVAL$}{n:>COUNT$}  {stop:STOP$}{worst:>SLOWEST$}"));
+            }
+            Shown::Withheld(why) => {
+                let indent = LABEL + FIGURE + 2;
+                let lines = wrapped(why, self.width - indent);
+                let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
+                for (at, line) in lines.iter().enumerate() {
+                    let (label, dash) = if at == 0 { (label, "-") } else { ("", "") };
+                    let why = ink(&self.ink, line);
+                    self.line(&format!("{label:LABEL$}{dash:>FIGURE$}  {why}"));
+                }
+            }
+        }
+    }
+
+    /// Tests the headline does not speak of, one row a cell with the figure it is about.
+    fn other_tests(&mut self, record: &Record) {
+        let mut last = "";
+        for cell in record.cells.iter().filter(|cell| !headline::TESTS.contains(&cell.test.as_str())) {
+            if last != cell.test {
+                let name = words::capitalised(&words::test(&cell.test));
+                self.line("");
+                let name = self.ink.faint(&name);
+                self.line(&name);
+                last = &cell.test;
+            }
+            let Some(primary) = figure::primary(cell) else { continue };
+            let what = match words::params(&cell.params) {
+                params if params.is_empty() => words::metric(&primary.name),
+                params => params,
+            };
+            let worst = figure::worst_ns(cell).map(|ns| words::quantity("_ns", ns)).unwrap_or_else(|| "-".to_owned());
+            self.row(&format!("  {}", clipped(&what, LABEL - 3)), &primary.shown, words::stop(cell.stop), &worst);
+        }
+    }
+
+    fn doubts(&mut self, record: &Record) {
+        let doubts = doubts::doubts(record);
+        if doubts.is_empty() {
+            return;
+        }
+        self.section("Doubts");
+        for doubt in doubts {
+            let about = if doubt.about.is_empty() { String::new() } else { format!("{}: ", doubt.about) };
+            self.prose(&format!("- {about}{}", doubt.text), 2, if doubt.severe { Ink::alarm } else { Ink::warn });
+        }
+    }
+
+    fn skipped(&mut self, record: &Record) {
+        if record.skipped.is_empty() {
+            return;
+        }
+        self.section("Not run");
+        for (reason, tests) in doubts::skipped(record) {
+            self.prose(&format!("- {tests}: {reason}"), 2, |_, text| text.to_owned());
+        }
+    }
+
+    fn section(&mut self, name: &str) {
+        let name = self.ink.strong(name);
+        self.line("");
+        self.line(&name);
+    }
+}
+
+/// At most this many characters, the last one a mark where something was left out.
+fn clipped(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width - 1).chain(['…']).collect()
+}
+
+/// Lines of at most `width` characters, broken at spaces; a longer word is broken where it must be.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in text.split_whitespace() {
+        let chars: Vec<char> = word.chars().collect();
+        for piece in chars.chunks(width) {
+            let gap = usize::from(used > 0);
+            if used + gap + piece.len() > width {
+                lines.push(String::new());
+                used = 0;
+            }
+            let line = lines.last_mut().expect("there is always a line");
+            if used > 0 {
+                line.push(' ');
+                used += 1;
+            }
+            line.extend(piece);
+            used += piece.len();
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! Facts and quantities in words: names of media, tests and parameters, and numbers with the unit their name carries.
+
+use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
+use record::{Cell, Content, Direction, Medium, MediumKind, Params, Path, Record, Region, Stop, Sync, TargetKind};
+
+/// Text from a record made harmless for a terminal and honest to the eye: control characters become spaces, characters that reorder
+/// or hide text are dropped.
+pub fn clean(text: &str) -> String {
+    text.chars()
+        .filter(|c| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect::<String>()
+        .trim()
+        .to_owned()
+}
+
+/// What kind of thing a medium is.
+pub fn kind(kind: MediumKind) -> &'static str {
+    match kind {
+        MediumKind::Sd => "SD card",
+        MediumKind::Emmc => "eMMC",
+        MediumKind::Usb => "USB stick",
+        MediumKind::CompactFlash => "CompactFlash card",
+        MediumKind::Ssd => "SSD",
+        MediumKind::Nvme => "NVMe SSD",
+        MediumKind::Disk => "hard disk",
+        MediumKind::Virtual => "virtual disk",
+        MediumKind::Loop => "loop device",
+        MediumKind::Simulated => "simulated medium",
+        MediumKind::Unknown => "medium of unknown kind",
+    }
+}
+
+/// The name a medium goes by: what it calls itself, or else its kind.
+pub fn name(medium: &Medium) -> String {
+    let known: Vec<String> = [&medium.vendor, &medium.model].into_iter().flatten().map(|part| clean(part)).collect();
+    let known = known.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ");
+    match (&medium.profile, known.is_empty()) {
+        (_, false) => known,
+        (Some(profile), true) => clean(profile),
+        (None, true) => capitalised(kind(medium.kind)),
+    }
+}
+
+/// What else says which medium it is and how it was reached: kind, capacity, link, file system.
+pub fn medium_facts(record: &Record) -> Vec<String> {
+    let medium = &record.medium;
+    let mut facts = Vec::new();
+    if name(medium) != capitalised(kind(medium.kind)) {
+        facts.push(kind(medium.kind).to_owned());
+    }
+    facts.extend(medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()));
+    facts.extend(record.target.link.as_ref().and_then(|link| link.mode.as_deref()).map(clean));
+    if medium.behind_reader == Some(true) {
+        facts.push("behind a reader".to_owned());
+    }
+    let place = match record.target.kind {
+        TargetKind::Directory | TargetKind::File => "a file on ",
+        TargetKind::Block | TargetKind::Simulated => "",
+    };
+    if let Some(fs) = record.target.filesystem.as_ref().and_then(|fs| fs.kind.as_deref()) {
+        facts.push(format!("{place}{}", clean(fs)));
+    }
+    facts
+}
+
+/// The medium in one line: "SanDisk SU08G, SD card, 31.9 GB, sd uhs SDR104".
+pub fn medium_line(record: &Record) -> String {
+    std::iter::once(name(&record.medium)).chain(medium_facts(record)).collect::<Vec<_>>().join(", ")
+}
+
+/// A test's name as a person says it: "random write".
+pub fn test(name: &str) -> String {
+    clean(name).replace('-', " ")
+}
+
+/// The first letter made large.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// What is written, in words.
+pub fn content(content: Content) -> String {
+    match content {
+        Content::Zeros => "zeros".to_owned(),
+        Content::Byte(byte) => format!("byte {byte:#04x}"),
+        Content::Repeated => "one block repeated".to_owned(),
+        Content::Incompressible => "incompressible".to_owned(),
+        Content::Compressible(percent) => format!("{percent} % compressible"),
+    }
+}
+
+/// A part of the medium, in words.
+pub fn region(region: Region) -> &'static str {
+    match region {
+        Region::Front => "front",
+        Region::Middle => "middle",
+        Region::Whole => "whole medium",
+        Region::File => "in a file",
+    }
+}
+
+/// What tells a cell from its neighbours, block size apart: form, region, threads, depth, content.
+pub fn variant(params: &Params) -> Vec<String> {
+    let mut parts: Vec<String> = params.form.iter().map(|form| clean(form)).collect();
+    parts.extend(params.region.map(|r| region(r).to_owned()));
+    if params.threads > 1 {
+        parts.push(format!("{} threads", params.threads));
+    }
+    if params.queue_depth > 1 {
+        parts.push(format!("depth {}", params.queue_depth));
+    }
+    if params.direction != Some(Direction::Read) {
+        parts.extend(params.content.filter(|c| *c != Content::Incompressible).map(content));
+    }
+    match params.sync {
+        Sync::None => {}
+        Sync::Data => parts.push("O_DSYNC".to_owned()),
+        Sync::File => parts.push("O_SYNC".to_owned()),
+    }
+    if params.path == Path::Buffered {
+        parts.push("through the page cache".to_owned());
+    }
+    parts.extend(params.passes.filter(|&n| n != 1).map(|n| format!("{n} passes")));
+    parts
+}
+
+/// The settings a test keeps with its cells: "certainty 0.02, min 3.00 s".
+pub fn settings(params: &Params) -> String {
+    params.other.iter().map(|(name, value)| format!("{} {}", metric(name), quantity(name, *value))).collect::<Vec<_>>().join(", ")
+}
+
+/// All parameters that tell a cell apart, block size first: "4 KiB, middle, 8 threads".
+pub fn params(params: &Params) -> String {
+    let block = params.block_bytes.map(|bytes| Bytes(bytes).to_string());
+    block.into_iter().chain(variant(params)).collect::<Vec<_>>().join(", ")
+}
+
+/// A cell in a few words: "random write 4 KiB".
+pub fn cell(cell: &Cell) -> String {
+    [test(&cell.test), params(&cell.params)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Why a cell ended, in one word.
+pub fn stop(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Converged => "converged",
+        Stop::Time => "time",
+        Stop::Bytes => "bytes",
+        Stop::Ops => "ops",
+        Stop::Interrupted => "interrupted",
+        Stop::Error => "error",
+    }
+}
+
+/// Unit suffixes of metric names, longest first, and what is left of the name without them.
+const SUFFIXES: [&str; 9] = ["_per_s", "_celsius", "_percent", "_bytes", "_ratio", "_iops", "_bps", "_ns", "_ms"];
+
+/// A metric's name as a person says it, without its unit: "access time", "CPU time per I/O".
+pub fn metric(name: &str) -> String {
+    match name {
+        "iops" => return "I/O rate".to_owned(),
+        "bps" => return "data rate".to_owned(),
+        "cpu_ns_per_io" => return "CPU time per I/O".to_owned(),
+        "zero_to_random_ratio" => return "zeros over incompressible".to_owned(),
+        _ => {}
+    }
+    let name = clean(name);
+    let stem = SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).or_else(|| name.strip_suffix("_s")).unwrap_or(&name);
+    match stem {
+        "mean" => "mean time".to_owned(),
+        _ => stem.replace("_ns_", " ").replace('_', " "),
+    }
+}
+
+/// A value with the unit its metric's name carries (DESIGN 3: `_iops`, `_bps`, `_ns`, `_ms`, `_s`, `_bytes`, `_per_s`).
+pub fn quantity(name: &str, value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    match name {
+        "iops" => Iops(value).to_string(),
+        "bps" => BytesPerSecond(value).to_string(),
+        _ if name.ends_with("_per_s") => format!("{} /s", significant(value)),
+        _ if name.ends_with("_iops") => Iops(value).to_string(),
+        _ if name.ends_with("_bps") => BytesPerSecond(value).to_string(),
+        _ if name.ends_with("_bytes") && value >= 0.0 => Bytes(value as u64).to_string(),
+        _ if name.ends_with("_ns") || name.contains("_ns_per_") => nanos(value),
+        _ if name.ends_with("_ms") => nanos(value * 1e6),
+        _ if name.ends_with("_s") => nanos(value * 1e9),
+        _ if name.ends_with("_ratio") => format!("{} x", significant(value)),
+        _ if name.ends_with("_percent") => format!("{} %", significant(value)),
+        _ if name.ends_with("_celsius") => format!("{} °C", significant(value)),
+        _ => significant(value),
+    }
+}
+
+/// A length of time; negative ones (differences) keep their sign.
+fn nanos(ns: f64) -> String {
+    let text = Nanos(ns.abs().round() as u64).to_string().replace(" us", " µs");
+    if ns < 0.0 { format!("-{text}") } else { text }
+}
+
+/// Both ends of an interval, the unit said once where both have the same: "46.0 to 50.2 IOPS".
+pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
+    let (low, high) = (quantity(name, low), quantity(name, high));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
+}
+
+/// How many times something: "0.55 times", "12 times".
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        r if r >= 10.0 => format!("{r:.0} times"),
+        r if r >= 0.095 => format!("{r:.2} times"),
+        r => format!("{} times", significant(r)),
+    }
+}
+
+/// A count with its noun: "1 cell", "3 cells".
+pub fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_said_with_the_unit_their_name_carries() {
+        let said: Vec<String> = [
+            ("iops", 49.23),
+            ("access_time_ns", 370_123.4),
+            ("cpu_ns_per_io", 9_876.0),
+            ("mean_ms", 537.0),
+            ("full_pass_s", 131_072.0),
+            ("groups_per_s", 1.42),
+            ("zero_to_random_ratio", 1.852),
+            ("burst_iops", f64::NAN),
+            ("a_new_thing", 7.0),
+        ]
+        .iter()
+        .map(|(name, value)| format!("{}: {}", metric(name), quantity(name, *value)))
+        .collect();
+        insta::assert_debug_snapshot!(said, @"");
+    }
+
+    #[test]
+    fn an_interval_says_its_unit_once() {
+        insta::assert_snapshot!(interval("iops", [46.0, 50.2]), @"");
+        insta::assert_snapshot!(interval("bps", [980e3, 1.02e6]), @"");
+    }
+
+    #[test]
+    fn text_from_a_record_cannot_steer_a_terminal() {
+        assert_eq!(clean("a\u{1b}[31mred\r\nb\u{202e}c"), "a [31mred  bc");
+    }
+}

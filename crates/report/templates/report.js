@@ -1,0 +1,76 @@
+"use strict";
+(function () {
+  // Tooltips: the nearest point within reach, at once, also by keyboard and touch. Without this script the native ones remain.
+  var box = document.createElement("div");
+  box.className = "tooltip";
+  box.hidden = true;
+  document.body.appendChild(box);
+  var shown = null;
+  function hide() {
+    if (shown) shown.classList.remove("on");
+    shown = null;
+    box.hidden = true;
+  }
+  function show(tip) {
+    if (shown === tip) return;
+    hide();
+    shown = tip;
+    tip.classList.add("on");
+    box.textContent = tip.dataset.tip;
+    box.hidden = false;
+    var at = tip.getBoundingClientRect();
+    var left = at.left + at.width / 2 - box.offsetWidth / 2;
+    left = Math.max(8, Math.min(left, document.documentElement.clientWidth - box.offsetWidth - 8));
+    var top = at.top - box.offsetHeight - 6;
+    box.style.left = left + window.scrollX + "px";
+    box.style.top = (top < 8 ? at.bottom + 6 : top) + window.scrollY + "px";
+  }
+  document.querySelectorAll("svg.chart").forEach(function (chart) {
+    var tips = Array.prototype.slice.call(chart.querySelectorAll(".tip"));
+    tips.forEach(function (tip) {
+      var title = tip.querySelector("title");
+      tip.dataset.tip = title.textContent;
+      title.remove();
+    });
+    chart.addEventListener("pointermove", function (event) {
+      var best = null, distance = 40 * 40;
+      tips.forEach(function (tip) {
+        var at = tip.getBoundingClientRect();
+        var dx = at.left + at.width / 2 - event.clientX, dy = at.top + at.height / 2 - event.clientY;
+        if (dx * dx + dy * dy < distance) { distance = dx * dx + dy * dy; best = tip; }
+      });
+      if (best) show(best); else hide();
+    });
+    chart.addEventListener("pointerleave", hide);
+    chart.addEventListener("blur", hide);
+    chart.addEventListener("keydown", function (event) {
+      var step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (event.key === "Escape") hide();
+      if (!step || !tips.length) return;
+      event.preventDefault();
+      show(tips[(tips.indexOf(shown) + step + tips.length) % tips.length]);
+    });
+  });
+  // On paper nothing is folded.
+  var folded = [];
+  window.addEventListener("beforeprint", function () {
+    folded = Array.prototype.slice.call(document.querySelectorAll("details:not([open])"));
+    folded.forEach(function (details) { details.open = true; });
+  });
+  window.addEventListener("afterprint", function () {
+    folded.forEach(function (details) { details.open = false; });
+  });
+  // The record as a file.
+  var button = document.getElementById("download");
+  var record = document.getElementById("flashmark-record");
+  if (button && record) {
+    button.hidden = false;
+    button.addEventListener("click", function () {
+      var link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([record.textContent], { type: "application/json" }));
+      link.download = document.getElementById("raw").dataset.file;
+      link.click();
+      setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+    });
+  }
+})();
