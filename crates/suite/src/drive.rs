@@ -81,9 +81,20 @@ impl Limits {
 /// Where the next I/O of a lane goes; `None` when there are no more places.
 pub type Places<'a> = &'a mut dyn FnMut(u32) -> Option<Extent>;
 
+/// Sees every I/O that succeeded: its bytes and its latency in nanoseconds. `true` says that there have been enough.
+pub type Watch<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
+
 /// Keeps `load.lanes` I/Os in flight on `device`, at the places `next` gives for each lane, until a limit, certainty, an error, an
-/// interruption or the end of the places.
-pub(crate) fn drive(device: &mut dyn Device, load: &Load, limits: &Limits, filler: &Filler, pulse: &mut Pulse<'_>, next: Places<'_>) -> Tally {
+/// interruption, the end of the places, or until `watch` has seen enough ([`Stop::Converged`]).
+pub(crate) fn drive<'a>(
+    device: &'a mut dyn Device,
+    load: &'a Load,
+    limits: &'a Limits,
+    filler: &'a Filler,
+    pulse: &mut Pulse<'_>,
+    next: Places<'a>,
+    watch: Option<Watch<'a>>,
+) -> Tally {
     let lanes = load.lanes.min(device.facts().max_in_flight).max(1);
     let mut tally = Tally::under(limits.rule);
     if let Err(error) = device.prepare(lanes, load.block_bytes as usize) {
@@ -96,7 +107,7 @@ pub(crate) fn drive(device: &mut dyn Device, load: &Load, limits: &Limits, fille
     let fills = load.direction == Direction::Write && device.facts().keeps_data;
     let lengths = vec![0; lanes as usize];
     let mut circuit =
-        Circuit { device, load, limits, filler, next, tally, lengths, fills, in_flight: 0, asked_ops: 0, asked_bytes: 0, idle: true, stop: None };
+        Circuit { device, load, limits, filler, next, watch, tally, lengths, fills, in_flight: 0, asked_ops: 0, asked_bytes: 0, idle: true, stop: None };
     circuit.run(lanes, started_ns, pulse);
     let Circuit { device, mut tally, stop, .. } = circuit;
     tally.cpu_ns = device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
@@ -116,6 +127,7 @@ struct Circuit<'a> {
     limits: &'a Limits,
     filler: &'a Filler,
     next: Places<'a>,
+    watch: Option<Watch<'a>>,
     tally: Tally,
     lengths: Vec<u64>,
     fills: bool,
@@ -180,7 +192,13 @@ impl Circuit<'_> {
     fn finish(&mut self, completion: &Completion) {
         self.in_flight -= 1;
         match &completion.result {
-            Ok(()) => self.tally.count(completion, self.lengths[completion.slot as usize], self.idle),
+            Ok(()) => {
+                let bytes = self.lengths[completion.slot as usize];
+                self.tally.count(completion, bytes, self.idle);
+                if self.watch.as_mut().is_some_and(|watch| watch(bytes, completion.latency_ns())) {
+                    self.stop.get_or_insert(Stop::Converged);
+                }
+            }
             Err(error) => self.tally.fail(error.clone()),
         }
         self.idle = self.in_flight == 0;

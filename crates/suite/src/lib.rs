@@ -22,7 +22,7 @@ pub use plan::{CellList, Choice, Plan, PlanError, span_of};
 pub use runner::{Bench, Guarded, Outcome, RunEnd, RunOptions, certainty, run};
 pub use settings::{Setting, SettingError, Settings};
 pub use site::Site;
-pub use stage::{NoStage, Stage, StageError, StagedFile};
+pub use stage::{KeptFile, NoStage, Stage, StageError, StagedFile};
 pub use tally::Tally;
 
 /// A test: one named measurement procedure.

@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::content::Filler;
-use device::{Device, Extent, ExtentGuard, IoError, IoErrorKind};
+use device::{Device, Extent, ExtentGuard, IoError, IoErrorKind, Request};
 use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{Cell, Ended, Flag, Metrics, Path, PlannedCell, Skip, Stop};
 use stats::StopRule;
 
-use crate::drive::{Limits, Load, Places, drive};
+use crate::drive::{Limits, Load, Places, Watch, drive};
 use crate::events::{Event, Listener, Progress};
 use crate::random::Random;
+use crate::stage::KeptFile;
 use crate::{Plan, Site, Stage, Tally, catalogue};
 
 /// The type through which suites write: nothing outside the planned spans gets through.
@@ -31,6 +32,8 @@ pub struct RunOptions<'a> {
     pub done: Vec<Cell>,
     /// Device time used before an interruption, in nanoseconds.
     pub used_ns: u64,
+    /// What was primed is gone (a test file lives no longer than its process): it is primed again first, without being a result.
+    pub lost: bool,
     /// Set from outside to end the run.
     pub stop: &'a AtomicBool,
 }
@@ -135,6 +138,8 @@ pub struct Bench<'a> {
     pub stage: &'a mut dyn Stage,
     /// Where it takes place.
     pub site: &'a Site,
+    /// A staged file that an earlier cell of the same test left, for the next one; dropped before another test begins.
+    pub kept: &'a mut Option<KeptFile>,
     /// Makes what is written.
     pub filler: &'a Filler,
     /// The cells before this one.
@@ -150,13 +155,29 @@ impl Bench<'_> {
     /// Runs a stretch of I/O on the medium.
     pub fn drive(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>) -> Tally {
         self.pulse.phase = phase;
-        drive(self.medium, load, limits, self.filler, &mut self.pulse, next)
+        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, None)
     }
 
     /// Runs a stretch of I/O on another device, a staged file.
     pub fn drive_on(&mut self, device: &mut dyn Device, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>) -> Tally {
         self.pulse.phase = phase;
-        drive(device, load, limits, self.filler, &mut self.pulse, next)
+        drive(device, load, limits, self.filler, &mut self.pulse, next, None)
+    }
+
+    /// Runs a stretch of I/O on the medium while `watch` sees every I/O and may end it.
+    pub fn drive_watched(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>, watch: Watch<'_>) -> Tally {
+        self.pulse.phase = phase;
+        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Some(watch))
+    }
+
+    /// Makes everything written durable; what that took, in nanoseconds. Comes after a stretch of I/O, whose buffers it uses.
+    pub fn flush(&mut self) -> Result<u64, IoError> {
+        let mut done = Vec::with_capacity(1);
+        self.medium.submit(Request::flush(0))?;
+        self.medium.reap(1, &mut done)?;
+        let flushed = done.pop().expect("reap waits for the one request in flight");
+        flushed.result.as_ref().map_err(IoError::clone)?;
+        Ok(flushed.latency_ns())
     }
 
     /// Random numbers of this cell for one purpose: the same whenever and in whatever order cells run.
@@ -257,10 +278,14 @@ pub fn run(medium: &mut Guarded, stage: &mut dyn Stage, plan: &Plan, options: Ru
             elapsed_ns: options.used_ns,
         },
         plan,
+        kept: None,
         options,
         started_ns,
         failures: 0,
     };
+    if runner.options.lost {
+        runner.prime_again(medium, stage, listener);
+    }
     for index in 0..plan.cells.len() {
         if runner.is_done(index) {
             continue;
@@ -277,6 +302,7 @@ pub fn run(medium: &mut Guarded, stage: &mut dyn Stage, plan: &Plan, options: Ru
 
 struct Runner<'a> {
     plan: &'a Plan,
+    kept: Option<KeptFile>,
     options: RunOptions<'a>,
     filler: Filler,
     started_ns: u64,
@@ -292,6 +318,16 @@ impl Runner<'_> {
 
     fn elapsed_ns(&self, medium: &mut Guarded) -> u64 {
         self.options.used_ns + medium.now().saturating_sub(self.started_ns)
+    }
+
+    /// Fills what the finished `prime` cells had filled. Its figures are no results; only the writing counts.
+    fn prime_again(&mut self, medium: &mut Guarded, stage: &mut dyn Stage, listener: &mut dyn Listener) {
+        let primes = (0..self.plan.cells.len()).filter(|index| self.is_done(*index) && self.plan.cells[*index].test == "prime");
+        for index in primes.collect::<Vec<_>>() {
+            let (outcome, _, written_bytes) = self.measure(index, self.plan.cells[index].max_ns, medium, stage, listener);
+            self.written_bytes = written_bytes;
+            self.end.error = outcome.error.or(self.end.error.take());
+        }
     }
 
     /// Runs one cell; `false` ends the run.
@@ -316,7 +352,7 @@ impl Runner<'_> {
     }
 
     fn measure(
-        &self,
+        &mut self,
         index: usize,
         allotted_ns: u64,
         medium: &mut Guarded,
@@ -328,7 +364,10 @@ impl Runner<'_> {
             Ok(test) => test,
             Err(error) => return (Outcome::failed(planned, error.to_string()), None, self.written_bytes),
         };
+        // A staged file may lie on the medium itself: it must be gone before another test measures there.
+        self.kept.take_if(|kept| kept.test != planned.test);
         let started_ns = medium.now();
+        let later_ns = self.later_ns(index);
         let pulse = Pulse {
             listener,
             stop: self.options.stop,
@@ -336,7 +375,7 @@ impl Runner<'_> {
             index,
             cell_started_ns: started_ns,
             allotted_ns,
-            later_ns: self.later_ns(index),
+            later_ns,
             next_ns: started_ns + BEAT_NS,
             written_bytes: self.written_bytes,
             failed: None,
@@ -346,6 +385,7 @@ impl Runner<'_> {
             medium,
             stage,
             site: self.options.site,
+            kept: &mut self.kept,
             filler: &self.filler,
             done: &self.end.cells,
             allotted_ns,

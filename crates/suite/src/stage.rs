@@ -23,6 +23,18 @@ pub struct StagedFile {
     pub keep: Box<dyn std::any::Any>,
 }
 
+/// A staged file that outlives the cell which made it, so that the next cell of the same test finds what was written.
+pub struct KeptFile {
+    /// The file.
+    pub file: StagedFile,
+    /// The test that made it.
+    pub test: String,
+    /// What it may grow to, and where on the medium it was made: what it was made for.
+    pub made_for: (u64, Extent),
+    /// How much of it has been written, from its start.
+    pub laid_bytes: u64,
+}
+
 /// Where files to measure on come from. The program implements it with the host's file systems; simulated media with a model of one.
 pub trait Stage {
     /// Makes an empty file that may grow to `bytes`, on the file system that is there, or on one made inside `region` of the medium.

@@ -202,7 +202,7 @@ impl Bed {
         };
         let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
         let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-        let options = RunOptions { seed: 7, site: &self.site, done: self.done, used_ns: 0, stop: &stop };
+        let options = RunOptions { seed: 7, site: &self.site, done: self.done, used_ns: 0, lost: false, stop: &stop };
         let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
         let seen = seen.take();
         Ran { end, plan, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
