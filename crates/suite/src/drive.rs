@@ -8,6 +8,9 @@ use stats::{StopRule, Verdict};
 use crate::Tally;
 use crate::runner::Pulse;
 
+/// Certainty is asked for each time the I/Os done have grown by one part in this many.
+const JUDGE_STEP: u64 = 20;
+
 /// One homogeneous stretch of I/O.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
@@ -107,7 +110,7 @@ pub(crate) fn drive<'a>(
     let fills = load.direction == Direction::Write && device.facts().keeps_data;
     let lengths = vec![0; lanes as usize];
     let mut circuit =
-        Circuit { device, load, limits, filler, next, watch, tally, lengths, fills, in_flight: 0, asked_ops: 0, asked_bytes: 0, idle: true, stop: None };
+        Circuit { device, load, limits, filler, next, watch, tally, lengths, fills, in_flight: 0, asked_ops: 0, asked_bytes: 0, idle: true, stop: None, judged_at: 0 };
     circuit.run(lanes, started_ns, pulse);
     let Circuit { device, mut tally, stop, .. } = circuit;
     tally.cpu_ns = device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
@@ -137,6 +140,8 @@ struct Circuit<'a> {
     /// Nothing was under way when the oldest I/O now in flight was submitted.
     idle: bool,
     stop: Option<Stop>,
+    /// I/Os done when certainty was last asked for.
+    judged_at: u64,
 }
 
 impl Circuit<'_> {
@@ -212,8 +217,11 @@ impl Circuit<'_> {
         }
         if elapsed_ns >= self.limits.max_ns {
             self.stop = Some(Stop::Time);
-        } else if pulse.is_due(now_ns) {
+        } else if self.tally.ops * JUDGE_STEP >= self.judged_at * (JUDGE_STEP + 1) {
+            self.judged_at = self.tally.ops;
             self.stop = judge(self.limits, elapsed_ns, &self.tally);
+        }
+        if pulse.is_due(now_ns) {
             pulse.beat(now_ns, self.limits.share(elapsed_ns, &self.tally), &self.tally);
         }
         if pulse.must_stop() {

@@ -2,14 +2,12 @@
 
 use device::{Completion, IoError};
 use record::{Axis, Estimate, Flag, Histogram, Latency, Metrics, Series, Stop};
-use stats::{Drift, RateEstimator, StopRule, Windows, drift, quantile_ranks, smallest_sample};
+use stats::{Drift, QuantileEstimator, RateEstimator, StopRule, Windows, smallest_sample};
 
 use crate::runner::Outcome;
 
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
-/// Windows that the drift test looks at, and at least as many I/Os must have been done for it to mean anything.
-const DRIFT_WINDOWS: usize = 5;
 
 /// What a stretch of I/O came to.
 pub struct Tally {
@@ -19,6 +17,7 @@ pub struct Tally {
     pub rate: RateEstimator,
     /// Rate over the course of it, weighed in bytes.
     pub windows: Windows,
+    quantiles: QuantileEstimator,
     slowest: Slowest,
     /// I/Os done.
     pub ops: u64,
@@ -47,6 +46,7 @@ impl Default for Tally {
             histogram: Histogram::default(),
             rate: RateEstimator::new(),
             windows: Windows::new(CURVE_POINTS),
+            quantiles: QuantileEstimator::new(0),
             slowest: Slowest::default(),
             ops: 0,
             bytes: 0,
@@ -78,6 +78,7 @@ impl Tally {
         self.histogram.record(latency_ns);
         self.rate.push(step_ns);
         self.windows.push(bytes as f64, step_ns);
+        self.quantiles.push(latency_ns);
         self.slowest.push(latency_ns);
         self.ops += 1;
         self.bytes += bytes;
@@ -92,13 +93,9 @@ impl Tally {
         self.error.get_or_insert(error);
     }
 
-    /// How the rate moved over the last windows; `None` before there is enough to tell.
+    /// How the rate moved over the run, in fifths; `None` before there is enough to tell.
     pub fn drift(&self) -> Option<Drift> {
-        if self.ops < 4 * DRIFT_WINDOWS as u64 {
-            return None;
-        }
-        let rates: Vec<f64> = fifths(&self.windows.rates());
-        drift(&rates)
+        self.windows.drift()
     }
 
     /// Rate, interval, latencies.
@@ -114,11 +111,31 @@ impl Tally {
         let mean_bytes = self.bytes as f64 / self.ops as f64;
         let scaled = ci95.map(|[low, high]| [low * mean_bytes, high * mean_bytes]);
         metrics.bps = Some(Estimate { value: self.bytes as f64 / seconds, ci95: scaled, n: self.ops });
-        metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
+        metrics.latency_ns = Some(self.latency());
         if let Some(cpu_ns) = self.cpu_ns {
             metrics.other.insert("cpu_ns_per_io".into(), Estimate { value: cpu_ns as f64 / self.ops as f64, ci95: None, n: self.ops });
         }
         metrics
+    }
+
+    /// The latencies in figures; a percentile with too few samples is absent (flash.md F1).
+    fn latency(&self) -> Latency {
+        let n = self.histogram.len();
+        let at = |share: f64| (n >= smallest_sample(share)).then(|| self.histogram.quantile(share));
+        let interval = |share: f64| self.quantiles.quantile(share).and_then(|estimate| estimate.ci95);
+        let named = [("p50", 0.5), ("p99", 0.99)].into_iter().filter_map(|(name, share)| Some((name, interval(share)?)));
+        Latency {
+            n,
+            min: self.histogram.min(),
+            mean: self.histogram.mean(),
+            p50: at(0.50),
+            p90: at(0.90),
+            p95: at(0.95),
+            p99: at(0.99),
+            p99_9: at(0.999),
+            max: self.worst_ns,
+            ci95: named.map(|(name, ci)| (name.to_owned(), [ci.low.round() as u64, ci.high.round() as u64])).collect(),
+        }
     }
 
     /// Doubts that the numbers themselves raise.
@@ -138,10 +155,11 @@ impl Tally {
             }
             _ => {}
         }
-        if let Some(rate) = estimate.filter(|rate| !rate.independent) {
+        if let Some(rate) = estimate.as_ref().filter(|rate| !rate.independent) {
             flags.push(Flag::Autocorrelated { lag1: rate.lag1 });
         }
-        if let Some(drift) = self.drift().filter(|drift| !drift.is_steady()) {
+        let noise = estimate.as_ref().map_or(0.0, |rate| rate.relative_half_width());
+        if let Some(drift) = self.drift().filter(|drift| !drift.is_steady_within(noise)) {
             flags.push(Flag::Drifting { range: drift.range, slope: drift.slope });
         }
         flags
@@ -168,45 +186,6 @@ impl Tally {
         outcome.absorb(self);
         outcome
     }
-}
-
-/// A latency summary in which a percentile with too few samples is absent (flash.md F1).
-pub fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
-    let n = histogram.len();
-    let at = |share: f64| (n >= smallest_sample(share)).then(|| histogram.quantile(share));
-    let mut latency = Latency {
-        n,
-        min: histogram.min(),
-        mean: histogram.mean(),
-        p50: at(0.50),
-        p90: at(0.90),
-        p95: at(0.95),
-        p99: at(0.99),
-        p99_9: at(0.999),
-        max: worst_ns,
-        ci95: Default::default(),
-    };
-    for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
-        if let Some((low, high)) = quantile_ranks(n, share, 0.95) {
-            latency.ci95.insert(name.into(), [histogram.order_statistic(low), histogram.order_statistic(high)]);
-        }
-    }
-    latency
-}
-
-/// The windows' rates as five of equal weight, the form in which the steady-state rule is stated (flash.md F3, D2).
-fn fifths(windows: &[(f64, f64)]) -> Vec<f64> {
-    let Some(&(total, _)) = windows.last() else { return Vec::new() };
-    let mut parts = vec![(0.0, 0.0); DRIFT_WINDOWS];
-    let mut start = 0.0;
-    for &(end, rate) in windows {
-        let part = ((start + end) / 2.0 / total * DRIFT_WINDOWS as f64) as usize;
-        let part = &mut parts[part.min(DRIFT_WINDOWS - 1)];
-        part.0 += end - start;
-        part.1 += (end - start) / rate;
-        start = end;
-    }
-    parts.into_iter().filter(|(weight, _)| *weight > 0.0).map(|(weight, seconds)| weight / seconds).collect()
 }
 
 /// The slowest I/O of each of at most [`CURVE_POINTS`] stretches of equal length.
