@@ -91,18 +91,8 @@ impl Claim {
     /// kernel still counts the same medium, its size is the same, and nothing on it has come into use.
     pub fn still_same(&self) -> Result<(), ClaimError> {
         let path = || self.path.clone();
-        let changed = |what, before: String, now: String| {
-            Err(ClaimError::Changed {
-                path: path(),
-                what,
-                before,
-                now,
-            })
-        };
-        let now = self
-            .roots
-            .block_number(&self.path)
-            .ok_or_else(|| ClaimError::Gone { path: path() })?;
+        let changed = |what, before: String, now: String| Err(ClaimError::Changed { path: path(), what, before, now });
+        let now = self.roots.block_number(&self.path).ok_or_else(|| ClaimError::Gone { path: path() })?;
         if now != self.number {
             return changed("device number", self.number.to_string(), now.to_string());
         }
@@ -120,14 +110,7 @@ impl Claim {
     }
 
     fn unused(&self, disk: Disk) -> Result<(), ClaimError> {
-        if disk.uses.is_empty() {
-            Ok(())
-        } else {
-            Err(ClaimError::InUse {
-                path: self.path.clone(),
-                uses: disk.uses,
-            })
-        }
+        if disk.uses.is_empty() { Ok(()) } else { Err(ClaimError::InUse { path: self.path.clone(), uses: disk.uses }) }
     }
 
     /// Whether the device is held at the moment.
@@ -160,10 +143,7 @@ impl Claim {
         match errno {
             Errno::BUSY => ClaimError::Held { path },
             Errno::NOENT | Errno::NXIO | Errno::NODEV | Errno::NOMEDIUM => ClaimError::Gone { path },
-            other => ClaimError::Io {
-                path,
-                source: other.into(),
-            },
+            other => ClaimError::Io { path, source: other.into() },
         }
     }
 }

@@ -95,19 +95,13 @@ fn parse_line(line: &str) -> Option<DiskStats> {
         return None;
     };
     let discards = match later {
-        [discards, merged, sectors, ms, ..] => Some(Discards {
-            discards: *discards,
-            merged: *merged,
-            sectors: *sectors,
-            ms: *ms,
-        }),
+        [discards, merged, sectors, ms, ..] => {
+            Some(Discards { discards: *discards, merged: *merged, sectors: *sectors, ms: *ms })
+        }
         _ => None,
     };
     let flushes = match later {
-        [_, _, _, _, flushes, ms, ..] => Some(Flushes {
-            flushes: *flushes,
-            ms: *ms,
-        }),
+        [_, _, _, _, flushes, ms, ..] => Some(Flushes { flushes: *flushes, ms: *ms }),
         _ => None,
     };
     Some(DiskStats {
@@ -140,20 +134,9 @@ mod tests {
         let all = parse_diskstats(text);
         let names: Vec<&str> = all.iter().map(|disk| disk.name.as_str()).collect();
         assert_eq!(names, ["sda", "mmcblk0", "vda"]);
-        assert_eq!(
-            (all[0].reads, all[0].write_ms, all[0].in_flight, all[0].weighted_ms),
-            (1, 8, 9, 11)
-        );
+        assert_eq!((all[0].reads, all[0].write_ms, all[0].in_flight, all[0].weighted_ms), (1, 8, 9, 11));
         assert_eq!((all[0].discards, all[0].flushes, all[1].flushes), (None, None, None));
-        assert_eq!(
-            all[1].discards,
-            Some(Discards {
-                discards: 12,
-                merged: 13,
-                sectors: 14,
-                ms: 15
-            })
-        );
+        assert_eq!(all[1].discards, Some(Discards { discards: 12, merged: 13, sectors: 14, ms: 15 }));
         assert_eq!(all[2].flushes, Some(Flushes { flushes: 16, ms: 17 }));
         assert_eq!(all[2].number.to_string(), "254:0");
     }
@@ -162,10 +145,7 @@ mod tests {
     fn every_listed_device_of_this_machine_has_counters() {
         let roots = Roots::default();
         let known: Vec<DeviceNumber> = diskstats(&roots).iter().map(|disk| disk.number).collect();
-        for disk in crate::list(&roots)
-            .iter()
-            .filter(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop"))
-        {
+        for disk in crate::list(&roots).iter().filter(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop")) {
             assert!(known.contains(&disk.number), "{}", disk.name);
         }
     }

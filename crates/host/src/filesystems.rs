@@ -49,18 +49,8 @@ pub fn nature(kind: &str) -> Nature {
         "davfs2",
         "vmhgfs-fuse",
     ];
-    const REMOTE_FUSE: [&str; 10] = [
-        "gvfsd-fuse",
-        "ceph-fuse",
-        "ceph",
-        "curlftpfs",
-        "goofys",
-        "gcsfuse",
-        "mount-s3",
-        "juicefs",
-        "seaweedfs",
-        "smbnetfs",
-    ];
+    const REMOTE_FUSE: [&str; 10] =
+        ["gvfsd-fuse", "ceph-fuse", "ceph", "curlftpfs", "goofys", "gcsfuse", "mount-s3", "juicefs", "seaweedfs", "smbnetfs"];
     const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
     const PSEUDO: [&str; 20] = [
         "proc",
@@ -91,10 +81,7 @@ pub fn nature(kind: &str) -> Nature {
         Nature::Memory
     } else if PSEUDO.contains(&kind) {
         Nature::Pseudo
-    } else if matches!(
-        bare,
-        "overlay" | "aufs" | "unionfs" | "unionfs-fuse" | "mergerfs" | "fuse-overlayfs"
-    ) {
+    } else if matches!(bare, "overlay" | "aufs" | "unionfs" | "unionfs-fuse" | "mergerfs" | "fuse-overlayfs") {
         Nature::Overlay
     } else {
         Nature::Local
@@ -122,10 +109,7 @@ pub fn flags(mount: &Mount) -> Vec<Flag> {
     match nature(&mount.kind) {
         Nature::Memory => flags.push(Flag::MemoryFilesystem),
         Nature::Overlay => flags.push(Flag::Note {
-            text: format!(
-                "{} lays directories over one another: the first write to a file copies it",
-                mount.kind
-            ),
+            text: format!("{} lays directories over one another: the first write to a file copies it", mount.kind),
         }),
         _ => {}
     }
@@ -181,10 +165,7 @@ mod tests {
         for kind in ["ext4", "vfat", "fuseblk", "fuse.ntfs-3g", "zfs", "f2fs"] {
             assert_eq!(nature(kind), Nature::Local, "{kind}");
         }
-        assert_eq!(
-            (nature("tmpfs"), nature("proc"), nature("overlay")),
-            (Nature::Memory, Nature::Pseudo, Nature::Overlay)
-        );
+        assert_eq!((nature("tmpfs"), nature("proc"), nature("overlay")), (Nature::Memory, Nature::Pseudo, Nature::Overlay));
     }
 
     #[test]

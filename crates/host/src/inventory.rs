@@ -40,11 +40,7 @@ impl Disk {
     pub fn ids(&self) -> Vec<String> {
         let own = [&self.medium.cid, &self.medium.serial].into_iter().flatten().cloned();
         let ids: Vec<String> = own.chain(self.medium.by_id.iter().cloned()).collect();
-        if ids.is_empty() {
-            vec![self.path.display().to_string()]
-        } else {
-            ids
-        }
+        if ids.is_empty() { vec![self.path.display().to_string()] } else { ids }
     }
 
     /// Whether `id` names this very medium, so that it may be erased (`--erase ID`). Letter case does not matter, nor does a
@@ -52,12 +48,7 @@ impl Disk {
     pub fn answers_to(&self, id: &str) -> bool {
         let id = id.trim().trim_start_matches("/dev/disk/by-id/");
         let partitions = self.partitions.iter().flat_map(|partition| partition.by_id.iter().cloned());
-        !id.is_empty()
-            && self
-                .ids()
-                .into_iter()
-                .chain(partitions)
-                .any(|known| known.eq_ignore_ascii_case(id))
+        !id.is_empty() && self.ids().into_iter().chain(partitions).any(|known| known.eq_ignore_ascii_case(id))
     }
 
     /// Limits of the block layer for this device (flash.md G5).
@@ -71,12 +62,7 @@ impl Disk {
 /// and opens no device.
 pub fn list(roots: &Roots) -> Vec<Disk> {
     let picture = Picture::take(roots);
-    picture
-        .slots
-        .iter()
-        .filter(|slot| worth_naming(slot))
-        .map(|slot| disk(&picture, slot))
-        .collect()
+    picture.slots.iter().filter(|slot| worth_naming(slot)).map(|slot| disk(&picture, slot)).collect()
 }
 
 /// The whole device with that number or with a partition of that number, and the partition.

@@ -5,6 +5,7 @@
 
 mod claim;
 mod diskstats;
+mod facts;
 mod filesystems;
 mod identity;
 mod inventory;
@@ -13,12 +14,15 @@ mod mounts;
 mod picture;
 mod place;
 mod roots;
+mod smart;
+mod stage;
 mod target;
 mod tool;
 mod uses;
 
 pub use claim::{Claim, ClaimError, claim};
 pub use diskstats::{Discards, DiskStats, Flushes, diskstats, parse_diskstats};
+pub use facts::{end_temperatures, facts, load, temperatures_now, throttled};
 pub use filesystems::{Nature, Space, nature};
 pub use identity::registers;
 pub use inventory::{Disk, find, list};
@@ -27,6 +31,8 @@ pub use mounts::{Mount, mount_of, mounts};
 pub use picture::Partition;
 pub use place::{NotProved, Place, device_of_directory, free_space, prove_on_device};
 pub use roots::{DeviceNumber, Node, Roots};
+pub use smart::{health, parse_smartctl};
+pub use stage::{Leftover, MkfsSpec, StageError, Staged, clean_leftovers, stage_filesystem};
 pub use target::{Access, BlockTarget, DirectoryTarget, FileTarget, Found, TargetError, resolve};
 pub use tool::ToolError;
 pub use uses::{Use, exclusively_open, summary, uses};

@@ -66,21 +66,12 @@ pub enum LoopError {
 
 /// Attaches a free loop device to a file, whole, with the page cache or without.
 pub fn attach(file: &Path, direct_io: bool) -> Result<Loop, LoopError> {
-    attach_with(
-        file,
-        LoopOptions {
-            direct_io,
-            ..LoopOptions::default()
-        },
-    )
+    attach_with(file, LoopOptions { direct_io, ..LoopOptions::default() })
 }
 
 /// Attaches a free loop device to a file or block device. Needs root.
 pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, LoopError> {
-    let backing = Backing::of(file, options).map_err(|source| LoopError::Io {
-        path: file.to_owned(),
-        source,
-    })?;
+    let backing = Backing::of(file, options).map_err(|source| LoopError::Io { path: file.to_owned(), source })?;
     let mut words = vec!["--find".to_owned(), "--show".to_owned()];
     words.push(format!("--direct-io={}", if options.direct_io { "on" } else { "off" }));
     words.push(format!("--offset={}", options.offset_bytes));
@@ -91,20 +82,12 @@ pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, LoopError>
     words.extend(options.read_only.then(|| "--read-only".to_owned()));
     words.push(file.display().to_string());
     let path = PathBuf::from(tool::run("losetup", words)?);
-    let not_ours = || LoopError::NotOurs {
-        path: path.clone(),
-        backing: file.to_owned(),
-    };
+    let not_ours = || LoopError::NotOurs { path: path.clone(), backing: file.to_owned() };
     let number = Roots::default().block_number(&path).ok_or_else(not_ours)?;
     if !backing.is_that_of(number) {
         return Err(not_ours());
     }
-    Ok(Loop {
-        path,
-        number,
-        backing,
-        attached: true,
-    })
+    Ok(Loop { path, number, backing, attached: true })
 }
 
 impl Loop {
@@ -133,6 +116,11 @@ impl Loop {
         self.let_go()
     }
 
+    /// Leaves it attached; whoever calls this has noted how to find and detach it.
+    pub(crate) fn keep(mut self) {
+        self.attached = false;
+    }
+
     fn let_go(&mut self) -> Result<(), LoopError> {
         if !std::mem::take(&mut self.attached) || !self.backing.is_that_of(self.number) {
             return Ok(());
@@ -155,13 +143,9 @@ pub(crate) fn detach_node(path: &Path) -> Result<(), ToolError> {
 
 impl Backing {
     /// Of a file or block device with these options.
-    fn of(file: &Path, options: LoopOptions) -> std::io::Result<Backing> {
+    pub(crate) fn of(file: &Path, options: LoopOptions) -> std::io::Result<Backing> {
         let file = identity(file)?;
-        Ok(Backing {
-            file,
-            offset_bytes: options.offset_bytes,
-            size_bytes: options.size_bytes,
-        })
+        Ok(Backing { file, offset_bytes: options.offset_bytes, size_bytes: options.size_bytes })
     }
 
     /// Whether the loop device with that number is attached to this, and nothing else.
@@ -184,9 +168,5 @@ fn attributes(number: DeviceNumber) -> PathBuf {
 fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
     let metadata = fs::metadata(path)?;
     let is_block = Roots::default().block_number(path).is_some();
-    Ok(if is_block {
-        (0, metadata.rdev())
-    } else {
-        (metadata.dev(), metadata.ino())
-    })
+    Ok(if is_block { (0, metadata.rdev()) } else { (metadata.dev(), metadata.ino()) })
 }

@@ -51,8 +51,7 @@ impl Mount {
 
     /// The value of the first `name=value` option.
     pub fn option(&self, name: &str) -> Option<&str> {
-        self.all_options()
-            .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+        self.all_options().find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
 
     fn all_options(&self) -> impl Iterator<Item = &str> {
@@ -136,10 +135,7 @@ mod tests {
         let line = r"36 35 98:0 /mnt1 /media/my\040card rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue";
         let mount = Mount::parse(line).unwrap();
         assert_eq!(mount.at, Path::new("/media/my card"));
-        assert_eq!(
-            (mount.kind.as_str(), mount.source.as_str(), mount.root.as_str()),
-            ("ext3", "/dev/root", "/mnt1")
-        );
+        assert_eq!((mount.kind.as_str(), mount.source.as_str(), mount.root.as_str()), ("ext3", "/dev/root", "/mnt1"));
         assert_eq!(mount.option("errors"), Some("continue"));
         assert_eq!(mount.joined_options(), "rw,noatime,errors=continue");
         assert_eq!(Mount::parse("nonsense"), None);

@@ -67,10 +67,7 @@ impl<'a> Picture<'a> {
     /// Looks.
     pub fn take(roots: &'a Roots) -> Picture<'a> {
         let by_id = by_id(roots);
-        let slots = names(&roots.sys.join("block"))
-            .iter()
-            .filter_map(|name| slot(roots, name, &by_id))
-            .collect();
+        let slots = names(&roots.sys.join("block")).iter().filter_map(|name| slot(roots, name, &by_id)).collect();
         let swapped = swaps(roots);
         Picture {
             roots,
@@ -118,10 +115,7 @@ impl Slot {
     /// Numbers of the whole device and of each partition, with their names.
     pub fn nodes(&self) -> impl Iterator<Item = (DeviceNumber, &str, PathBuf)> {
         let whole = (self.number, self.name.as_str(), self.dir.clone());
-        let parts = self
-            .partitions
-            .iter()
-            .map(|part| (part.number, part.name.as_str(), self.dir.join(&part.name)));
+        let parts = self.partitions.iter().map(|part| (part.number, part.name.as_str(), self.dir.join(&part.name)));
         std::iter::once(whole).chain(parts)
     }
 }
@@ -201,18 +195,12 @@ fn btrfs_members(roots: &Roots) -> Vec<(DeviceNumber, String)> {
 /// The chain of directories in sysfs from a block device up to the machine, links resolved.
 pub(crate) fn ancestors(dir: &Path) -> Vec<PathBuf> {
     let Ok(real) = fs::canonicalize(dir) else { return Vec::new() };
-    real.ancestors()
-        .take_while(|path| !path.ends_with("sys"))
-        .map(Path::to_owned)
-        .collect()
+    real.ancestors().take_while(|path| !path.ends_with("sys")).map(Path::to_owned).collect()
 }
 
 /// The first driver above a block device that is not the generic one of its class (flash.md G4: `usb-storage` or `uas`,
 /// not `sd`).
 pub(crate) fn driver(dir: &Path) -> Option<String> {
     const CLASS_DRIVERS: [&str; 4] = ["sd", "sr", "mmcblk", "st"];
-    ancestors(dir)
-        .iter()
-        .filter_map(|path| link_name(&path.join("driver")))
-        .find(|name| !CLASS_DRIVERS.contains(&name.as_str()))
+    ancestors(dir).iter().filter_map(|path| link_name(&path.join("driver"))).find(|name| !CLASS_DRIVERS.contains(&name.as_str()))
 }

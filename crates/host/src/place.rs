@@ -47,14 +47,7 @@ pub fn device_of_directory(roots: &Roots, path: &Path) -> io::Result<Place> {
     let found = device.and_then(|number| find_in(&picture, number));
     let medium_below = device.and_then(|number| only_medium_below(&picture, number));
     let (disk, partition) = found.map_or((None, None), |(disk, partition)| (Some(disk), partition));
-    Ok(Place {
-        path,
-        number,
-        mount,
-        disk,
-        partition,
-        medium_below,
-    })
+    Ok(Place { path, number, mount, disk, partition, medium_below })
 }
 
 /// The medium a stacked device lies on, if it is a single one.
@@ -72,10 +65,7 @@ fn only_medium_below(picture: &Picture<'_>, number: DeviceNumber) -> Option<Disk
 /// How much fits where `path` is.
 pub fn free_space(path: &Path) -> io::Result<Space> {
     let stat = rustix::fs::statvfs(path)?;
-    Ok(Space {
-        size_bytes: stat.f_blocks * stat.f_frsize,
-        free_bytes: stat.f_bavail * stat.f_frsize,
-    })
+    Ok(Space { size_bytes: stat.f_blocks * stat.f_frsize, free_bytes: stat.f_bavail * stat.f_frsize })
 }
 
 /// A directory is not on the device it was thought to be on. Nothing may be filled there.
@@ -105,10 +95,7 @@ pub enum NotProved {
 /// file system makes up its own, by the number of what is mounted there. A mount that failed must never send a fill to the root
 /// disk (DESIGN 4).
 pub fn prove_on_device(roots: &Roots, directory: &Path, expected: DeviceNumber) -> Result<(), NotProved> {
-    let unknown = |source| NotProved::Unknown {
-        path: directory.to_owned(),
-        source,
-    };
+    let unknown = |source| NotProved::Unknown { path: directory.to_owned(), source };
     let path = fs::canonicalize(directory).map_err(unknown)?;
     let mut found = DeviceNumber::from_raw(fs::metadata(&path).map_err(unknown)?.dev());
     if found.is_anonymous() {
@@ -116,9 +103,5 @@ pub fn prove_on_device(roots: &Roots, directory: &Path, expected: DeviceNumber) 
         let source = mount_of(roots, &picture.mounts, &path).and_then(|mount| picture.device_of(mount));
         found = source.unwrap_or(found);
     }
-    if found == expected {
-        Ok(())
-    } else {
-        Err(NotProved::Elsewhere { path, found, expected })
-    }
+    if found == expected { Ok(()) } else { Err(NotProved::Elsewhere { path, found, expected }) }
 }

@@ -40,10 +40,7 @@ pub struct DeviceNumber {
 impl DeviceNumber {
     /// From `st_dev` or `st_rdev`.
     pub fn from_raw(raw: u64) -> DeviceNumber {
-        DeviceNumber {
-            major: rustix::fs::major(raw),
-            minor: rustix::fs::minor(raw),
-        }
+        DeviceNumber { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
     }
 
     /// Whether no device has it: file systems without a device of their own (tmpfs, nfs, btrfs, overlay) get major 0.
@@ -74,12 +71,10 @@ impl TryFrom<String> for DeviceNumber {
 impl FromStr for DeviceNumber {
     type Err = String;
     fn from_str(text: &str) -> Result<DeviceNumber, String> {
-        let parsed = text.trim().split_once(':').and_then(|(major, minor)| {
-            Some(DeviceNumber {
-                major: major.parse().ok()?,
-                minor: minor.parse().ok()?,
-            })
-        });
+        let parsed = text
+            .trim()
+            .split_once(':')
+            .and_then(|(major, minor)| Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? }));
         parsed.ok_or_else(|| format!("'{text}' is not a device number (major:minor)"))
     }
 }
@@ -104,11 +99,7 @@ pub enum Node {
 impl Roots {
     /// A tree with `sys`, `proc` and `dev` in it.
     pub fn copied(root: &Path) -> Roots {
-        Roots {
-            sys: root.join("sys"),
-            proc: root.join("proc"),
-            dev: root.join("dev"),
-        }
+        Roots { sys: root.join("sys"), proc: root.join("proc"), dev: root.join("dev") }
     }
 
     /// Whether `/dev` is the running system's.
@@ -205,13 +196,7 @@ fn natural_key(name: &str) -> (String, usize, String, u64, String) {
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let (number, tail) = rest.split_at(end);
     let driver: String = letters.chars().take(2).collect();
-    (
-        driver,
-        letters.len(),
-        letters.to_owned(),
-        number.parse().unwrap_or(0),
-        tail.to_owned(),
-    )
+    (driver, letters.len(), letters.to_owned(), number.parse().unwrap_or(0), tail.to_owned())
 }
 
 /// The last component of the path a link points to.
@@ -239,10 +224,7 @@ mod tests {
         for name in ["loop10", "loop2", "sdaa", "sdb", "mmcblk0", "mmcblk0p2", "mmcblk0p1"] {
             fs::write(dir.path().join(name), "").unwrap();
         }
-        assert_eq!(
-            names(dir.path()),
-            ["loop2", "loop10", "mmcblk0", "mmcblk0p1", "mmcblk0p2", "sdb", "sdaa"]
-        );
+        assert_eq!(names(dir.path()), ["loop2", "loop10", "mmcblk0", "mmcblk0p1", "mmcblk0p2", "sdb", "sdaa"]);
     }
 
     #[test]
@@ -252,10 +234,7 @@ mod tests {
         fs::create_dir(&roots.dev).unwrap();
         fs::write(roots.dev.join("sdb"), "block 8:16").unwrap();
         fs::write(dir.path().join("elsewhere"), "block 8:16").unwrap();
-        assert_eq!(
-            roots.node(Path::new("/dev/sdb")).unwrap(),
-            Node::Block(DeviceNumber { major: 8, minor: 16 })
-        );
+        assert_eq!(roots.node(Path::new("/dev/sdb")).unwrap(), Node::Block(DeviceNumber { major: 8, minor: 16 }));
         assert_eq!(roots.node(&dir.path().join("elsewhere")).unwrap(), Node::File);
         assert_eq!(Roots::default().node(&roots.dev.join("sdb")).unwrap(), Node::File);
     }

@@ -72,9 +72,7 @@ impl BlockTarget {
 
     /// The size of exactly what was named.
     pub fn size_bytes(&self) -> u64 {
-        self.partition
-            .as_ref()
-            .map_or(self.disk.size_bytes, |partition| partition.size_bytes)
+        self.partition.as_ref().map_or(self.disk.size_bytes, |partition| partition.size_bytes)
     }
 }
 
@@ -120,9 +118,7 @@ impl Found {
             Found::File(found) => (found.place.disk.as_ref(), found.place.partition.as_ref()),
             Found::Block(found) => (Some(&found.disk), found.partition.as_ref()),
         };
-        let device = partition
-            .map(|part| (part.name.clone(), part.number))
-            .or(top.map(|disk| (disk.name.clone(), disk.number)));
+        let device = partition.map(|part| (part.name.clone(), part.number)).or(top.map(|disk| (disk.name.clone(), disk.number)));
         Target {
             kind,
             path: given.to_owned(),
@@ -141,11 +137,7 @@ impl Found {
 /// What a loop device is backed by, and whether it reads that directly.
 fn backing(roots: &Roots, disk: &Disk) -> Option<String> {
     let dir = roots.sys.join("block").join(&disk.name).join("loop");
-    let how = if flag(&dir.join("dio"))? {
-        "direct"
-    } else {
-        "through the page cache"
-    };
+    let how = if flag(&dir.join("dio"))? { "direct" } else { "through the page cache" };
     Some(format!("{} ({how})", text(&dir.join("backing_file"))?))
 }
 
@@ -237,11 +229,7 @@ pub enum TargetError {
         uses: Vec<Use>,
     },
     /// A partition of a medium whose other parts are in use.
-    #[error(
-        "'{target}' is a partition of {disk}, which is in use: {}; {}",
-        summary(uses),
-        way_out_of(uses)
-    )]
+    #[error("'{target}' is a partition of {disk}, which is in use: {}; {}", summary(uses), way_out_of(uses))]
     SiblingInUse {
         /// As given.
         target: String,
@@ -294,10 +282,7 @@ const OTHER_DIRECTORY: &str = "name a directory that is yours, or run it as root
 pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<Found, TargetError> {
     let path = Path::new(target);
     let given = || target.to_owned();
-    let not_storage = |what: &str| TargetError::NotStorage {
-        target: given(),
-        what: what.to_owned(),
-    };
+    let not_storage = |what: &str| TargetError::NotStorage { target: given(), what: what.to_owned() };
     match roots.node(path).map_err(|error| look_failed(roots, target, error))? {
         Node::Block(number) => {
             let picture = Picture::take(roots);
@@ -305,12 +290,7 @@ pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<Found, Tar
             let ((disk, partition), (slot, _)) = found.ok_or_else(|| TargetError::Gone { target: given() })?;
             let flags = block_flags(&picture, slot);
             let path = partition.as_ref().map_or(&disk.path, |partition| &partition.path).clone();
-            let found = BlockTarget {
-                path,
-                disk,
-                partition,
-                flags,
-            };
+            let found = BlockTarget { path, disk, partition, flags };
             check_block(roots, target, &found, access)?;
             Ok(Found::Block(Box::new(found)))
         }
@@ -329,11 +309,7 @@ fn look_failed(roots: &Roots, target: &str, error: io::Error) -> TargetError {
     match (error.kind(), link) {
         (io::ErrorKind::NotFound, Ok(to)) => TargetError::Dangling { target, to },
         (io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, Err(_)) => TargetError::Missing { target },
-        (io::ErrorKind::PermissionDenied, _) => TargetError::NoRights {
-            target,
-            right: "look at",
-            way_out: OTHER_DIRECTORY,
-        },
+        (io::ErrorKind::PermissionDenied, _) => TargetError::NoRights { target, right: "look at", way_out: OTHER_DIRECTORY },
         _ => TargetError::Io { target, source: error },
     }
 }
@@ -343,16 +319,12 @@ fn check_block(roots: &Roots, target: &str, found: &BlockTarget, access: Access)
     let target = target.to_owned();
     let disk = &found.disk;
     if found.size_bytes() == 0 {
-        return Err(TargetError::Empty {
-            device: disk.name.clone(),
-        });
+        return Err(TargetError::Empty { device: disk.name.clone() });
     }
     refuse_used(&target, found, disk.uses.clone())?;
     let read_only = disk.read_only || found.partition.as_ref().is_some_and(|part| is_read_only(roots, disk, part));
     if access == Access::Write && read_only {
-        return Err(TargetError::ReadOnlyMedium {
-            device: disk.name.clone(),
-        });
+        return Err(TargetError::ReadOnlyMedium { device: disk.name.clone() });
     }
     may_open(roots, found, access).map_err(|error| open_failed(&target, disk, error))?;
     refuse_used(&target, found, held_elsewhere(roots, found))
@@ -363,11 +335,7 @@ fn refuse_used(target: &str, found: &BlockTarget, uses: Vec<Use>) -> Result<(), 
     let target = target.to_owned();
     match &found.partition {
         _ if uses.is_empty() => Ok(()),
-        Some(_) => Err(TargetError::SiblingInUse {
-            target,
-            disk: found.disk.name.clone(),
-            uses,
-        }),
+        Some(_) => Err(TargetError::SiblingInUse { target, disk: found.disk.name.clone(), uses }),
         None => Err(TargetError::InUse { target, uses }),
     }
 }
@@ -378,11 +346,7 @@ fn is_read_only(roots: &Roots, disk: &Disk, partition: &Partition) -> bool {
 
 fn may_open(roots: &Roots, found: &BlockTarget, access: Access) -> io::Result<()> {
     let write = access == Access::Write;
-    fs::OpenOptions::new()
-        .read(true)
-        .write(write)
-        .open(roots.locate(&found.path))
-        .map(drop)
+    fs::OpenOptions::new().read(true).write(write).open(roots.locate(&found.path)).map(drop)
 }
 
 /// What a failed open of a block device means.
@@ -391,17 +355,10 @@ fn open_failed(target: &str, disk: &Disk, error: io::Error) -> TargetError {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     let (target, device) = (target.to_owned(), disk.name.clone());
     match errno {
-        Some(Errno::ACCESS | Errno::PERM) => TargetError::NoRights {
-            target,
-            right: "open",
-            way_out: AS_ROOT,
-        },
+        Some(Errno::ACCESS | Errno::PERM) => TargetError::NoRights { target, right: "open", way_out: AS_ROOT },
         Some(Errno::ROFS) => TargetError::ReadOnlyMedium { device },
         Some(Errno::NOMEDIUM) => TargetError::Empty { device },
-        Some(Errno::BUSY) => TargetError::InUse {
-            target,
-            uses: vec![Use::ExclusivelyOpen { device }],
-        },
+        Some(Errno::BUSY) => TargetError::InUse { target, uses: vec![Use::ExclusivelyOpen { device }] },
         Some(Errno::NXIO | Errno::NODEV | Errno::NOENT) => TargetError::Gone { target },
         _ => TargetError::Io { target, source: error },
     }
@@ -415,11 +372,7 @@ fn held_elsewhere(roots: &Roots, found: &BlockTarget) -> Vec<Use> {
     let Some(whole) = held(&disk.path, &disk.name) else {
         return Vec::new();
     };
-    let partitions: Vec<Use> = disk
-        .partitions
-        .iter()
-        .filter_map(|part| held(&part.path, &part.name))
-        .collect();
+    let partitions: Vec<Use> = disk.partitions.iter().filter_map(|part| held(&part.path, &part.name)).collect();
     if partitions.is_empty() { vec![whole] } else { partitions }
 }
 
@@ -450,25 +403,15 @@ fn directory(roots: &Roots, target: &str) -> Result<DirectoryTarget, TargetError
     check_free(target, space)?;
     let filesystem = filesystem(&place, space);
     let flags = filesystems::flags(&place.mount);
-    Ok(DirectoryTarget {
-        place,
-        filesystem,
-        flags,
-    })
+    Ok(DirectoryTarget { place, filesystem, flags })
 }
 
 /// A regular file that nothing else lives in.
 fn file(roots: &Roots, target: &str, access: Access) -> Result<FileTarget, TargetError> {
     let place = locate(roots, target)?;
-    let metadata = fs::metadata(&place.path).map_err(|source| TargetError::Io {
-        target: target.to_owned(),
-        source,
-    })?;
+    let metadata = fs::metadata(&place.path).map_err(|source| TargetError::Io { target: target.to_owned(), source })?;
     if let Some(what) = lives_in(roots, (metadata.dev(), metadata.ino())) {
-        return Err(TargetError::FileInUse {
-            target: target.to_owned(),
-            what,
-        });
+        return Err(TargetError::FileInUse { target: target.to_owned(), what });
     }
     let wanted = match access {
         Access::Read => rustix::fs::Access::READ_OK,
@@ -481,12 +424,7 @@ fn file(roots: &Roots, target: &str, access: Access) -> Result<FileTarget, Targe
     if hole_bytes > 0 {
         flags.push(Flag::Sparse { hole_bytes });
     }
-    Ok(FileTarget {
-        place,
-        size_bytes: metadata.len(),
-        filesystem,
-        flags,
-    })
+    Ok(FileTarget { place, size_bytes: metadata.len(), filesystem, flags })
 }
 
 /// Where a directory or file is, refused where there is no medium of this machine below.
@@ -500,15 +438,8 @@ fn locate(roots: &Roots, target: &str) -> Result<Place, TargetError> {
 fn check_nature(target: &str, mount: &crate::Mount) -> Result<(), TargetError> {
     let (target, kind) = (target.to_owned(), mount.kind.clone());
     match filesystems::nature(&kind) {
-        Nature::Remote => Err(TargetError::Remote {
-            target,
-            kind,
-            source_name: mount.source.clone(),
-        }),
-        Nature::Pseudo => Err(TargetError::NotStorage {
-            target,
-            what: format!("pseudo file system ({kind})"),
-        }),
+        Nature::Remote => Err(TargetError::Remote { target, kind, source_name: mount.source.clone() }),
+        Nature::Pseudo => Err(TargetError::NotStorage { target, what: format!("pseudo file system ({kind})") }),
         Nature::Local | Nature::Memory | Nature::Overlay => Ok(()),
     }
 }
@@ -517,52 +448,34 @@ fn check_nature(target: &str, mount: &crate::Mount) -> Result<(), TargetError> {
 fn may_write(target: &str, place: &Place, wanted: rustix::fs::Access) -> Result<(), TargetError> {
     use rustix::fs::{AtFlags, CWD, accessat};
     let target = target.to_owned();
-    let read_only = || TargetError::ReadOnlyFilesystem {
-        target: target.clone(),
-        kind: place.mount.kind.clone(),
-        at: place.mount.at.clone(),
-    };
+    let read_only =
+        || TargetError::ReadOnlyFilesystem { target: target.clone(), kind: place.mount.kind.clone(), at: place.mount.at.clone() };
     if wanted.contains(rustix::fs::Access::WRITE_OK) && place.mount.has_option("ro") {
         return Err(read_only());
     }
     match accessat(CWD, &place.path, wanted, AtFlags::EACCESS) {
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::ROFS) => Err(read_only()),
-        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => Err(TargetError::NoRights {
-            target,
-            right: "write to",
-            way_out: OTHER_DIRECTORY,
-        }),
-        Err(error) => Err(TargetError::Io {
-            target,
-            source: error.into(),
-        }),
+        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => {
+            Err(TargetError::NoRights { target, right: "write to", way_out: OTHER_DIRECTORY })
+        }
+        Err(error) => Err(TargetError::Io { target, source: error.into() }),
     }
 }
 
 fn space(target: &str, place: &Place) -> Result<Space, TargetError> {
-    free_space(&place.path).map_err(|source| TargetError::Io {
-        target: target.to_owned(),
-        source,
-    })
+    free_space(&place.path).map_err(|source| TargetError::Io { target: target.to_owned(), source })
 }
 
 fn check_free(target: &str, space: Space) -> Result<(), TargetError> {
     if space.free_bytes >= LEAST_FREE_BYTES {
         return Ok(());
     }
-    Err(TargetError::Full {
-        target: target.to_owned(),
-        free_bytes: space.free_bytes,
-    })
+    Err(TargetError::Full { target: target.to_owned(), free_bytes: space.free_bytes })
 }
 
 fn filesystem(place: &Place, space: Space) -> Filesystem {
-    filesystems::describe(
-        &place.mount,
-        Some(space),
-        place.partition.as_ref().map(|partition| partition.offset_bytes),
-    )
+    filesystems::describe(&place.mount, Some(space), place.partition.as_ref().map(|partition| partition.offset_bytes))
 }
 
 /// What lives in the file with that device and inode: swap space, or the content of a loop device.
@@ -572,16 +485,8 @@ fn lives_in(roots: &Roots, file: (u64, u64)) -> Option<String> {
         return Some("swap space".to_owned());
     }
     let picture = Picture::take(roots);
-    let holds = |slot: &&Slot| {
-        slot.below
-            .iter()
-            .any(|below| matches!(below, Below::File(path) if same(path)))
-    };
-    picture
-        .slots
-        .iter()
-        .find(holds)
-        .map(|slot| format!("the content of {}", slot.name))
+    let holds = |slot: &&Slot| slot.below.iter().any(|below| matches!(below, Below::File(path) if same(path)));
+    picture.slots.iter().find(holds).map(|slot| format!("the content of {}", slot.name))
 }
 
 #[cfg(test)]
@@ -590,31 +495,16 @@ mod tests {
 
     #[test]
     fn a_full_directory_is_refused() {
-        let full = Space {
-            size_bytes: 1 << 30,
-            free_bytes: 4096,
-        };
+        let full = Space { size_bytes: 1 << 30, free_bytes: 4096 };
         let message = check_free("/mnt/card", full).unwrap_err().to_string();
         insta::assert_snapshot!(message, @"'/mnt/card' has 4 KiB free; delete something there or name another directory");
-        assert!(
-            check_free(
-                "/mnt/card",
-                Space {
-                    free_bytes: 1 << 20,
-                    ..full
-                }
-            )
-            .is_ok()
-        );
+        assert!(check_free("/mnt/card", Space { free_bytes: 1 << 20, ..full }).is_ok());
     }
 
     #[test]
     fn what_a_failed_open_means() {
         let disk = crate::list(&Roots::default()).into_iter().next();
-        let disk = Disk {
-            name: "sdb".to_owned(),
-            ..disk.expect("this machine has a disk")
-        };
+        let disk = Disk { name: "sdb".to_owned(), ..disk.expect("this machine has a disk") };
         let say = |errno: rustix::io::Errno| open_failed("/dev/sdb", &disk, errno.into()).to_string();
         insta::assert_snapshot!(say(rustix::io::Errno::ACCESS), @"no right to open '/dev/sdb'; run it as root, or name a directory on the medium instead");
         insta::assert_snapshot!(say(rustix::io::Errno::NOMEDIUM), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");

@@ -51,22 +51,14 @@ where
     let complaint = String::from_utf8_lossy(&output.stderr);
     let last = complaint.lines().rev().find(|line| !line.trim().is_empty());
     let complaint = last.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
-    Err(ToolError::Failed {
-        command: words(&command),
-        complaint,
-    })
+    Err(ToolError::Failed { command: words(&command), complaint })
 }
 
 /// Runs a program that may hang on a sick medium; its standard output whatever its exit status, `None` if it is not there or
 /// took longer than `seconds`.
 pub(crate) fn run_for(tool: &str, arguments: &[&str], seconds: u64) -> Option<String> {
     const NAP: Duration = Duration::from_millis(20);
-    let mut child = prepare(tool)
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
+    let mut child = prepare(tool).args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut pipe = child.stdout.take()?;
     // a full pipe would stop the program, so it is emptied while it runs
     let reader = std::thread::spawn(move || {
@@ -87,20 +79,14 @@ pub(crate) fn run_for(tool: &str, arguments: &[&str], seconds: u64) -> Option<St
 fn prepare(tool: &str) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(tool);
-    command
-        .env("PATH", format!("{path}:/usr/sbin:/sbin:/usr/bin:/bin"))
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null());
+    command.env("PATH", format!("{path}:/usr/sbin:/sbin:/usr/bin:/bin")).env("LC_ALL", "C").stdin(Stdio::null());
     command
 }
 
 fn not_started(tool: &str, error: io::Error) -> ToolError {
     let tool = tool.to_owned();
     match error.kind() {
-        io::ErrorKind::NotFound => ToolError::Missing {
-            package: package(&tool),
-            tool,
-        },
+        io::ErrorKind::NotFound => ToolError::Missing { package: package(&tool), tool },
         _ => ToolError::Start { tool, source: error },
     }
 }
@@ -124,10 +110,7 @@ fn package(tool: &str) -> &'static str {
 
 fn words(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -137,9 +120,7 @@ mod tests {
     #[test]
     fn a_complaint_and_a_missing_program_are_told_apart() {
         assert_eq!(run("echo", ["a", "b"]).unwrap(), "a b");
-        let failed = run("sh", ["-c", "echo first >&2; echo no such medium >&2; exit 3"])
-            .unwrap_err()
-            .to_string();
+        let failed = run("sh", ["-c", "echo first >&2; echo no such medium >&2; exit 3"]).unwrap_err().to_string();
         assert!(failed.ends_with("failed: no such medium"), "{failed}");
         insta::assert_snapshot!(run("mkfs.nilfs2-not-here", [""; 0]).unwrap_err(), @"mkfs.nilfs2-not-here is not installed; install the package util-linux");
     }

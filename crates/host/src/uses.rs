@@ -111,17 +111,9 @@ impl Picture<'_> {
         found.extend(self.system_places(slot).map(|at| Use::Root { at }));
         for (number, name, dir) in slot.nodes() {
             found.extend(self.direct(number, name));
-            for holder in self
-                .holders(number, &dir)
-                .filter(|holder| !seen.contains(&holder.name))
-                .collect::<Vec<_>>()
-            {
+            for holder in self.holders(number, &dir).filter(|holder| !seen.contains(&holder.name)).collect::<Vec<_>>() {
                 let what = what_holds(holder);
-                found.insert(Use::Holder {
-                    device: name.to_owned(),
-                    holder: holder.name.clone(),
-                    what,
-                });
+                found.insert(Use::Holder { device: name.to_owned(), holder: holder.name.clone(), what });
                 self.collect(holder, seen, found);
             }
         }
@@ -131,25 +123,17 @@ impl Picture<'_> {
     fn direct(&self, number: DeviceNumber, name: &str) -> Vec<Use> {
         let device = || name.to_owned();
         let mounted = self.mounts.iter().filter(|mount| self.device_of(mount) == Some(number));
-        let mounted = mounted.map(|mount| Use::Mounted {
-            device: device(),
-            at: mount.at.clone(),
-        });
+        let mounted = mounted.map(|mount| Use::Mounted { device: device(), at: mount.at.clone() });
         let swapped = self.swaps.contains(&number).then(|| Use::Swap { device: device() });
         let members = self.btrfs.iter().filter(|(member, _)| *member == number);
-        let members = members.map(|(_, id)| Use::BtrfsMember {
-            device: device(),
-            id: id.clone(),
-        });
+        let members = members.map(|(_, id)| Use::BtrfsMember { device: device(), id: id.clone() });
         mounted.chain(swapped).chain(members).collect()
     }
 
     /// Devices made of this one: those sysfs names, and the loop and zram devices that are backed by it.
     fn holders(&self, number: DeviceNumber, dir: &Path) -> impl Iterator<Item = &Slot> {
         let named = names(&dir.join("holders"));
-        self.slots
-            .iter()
-            .filter(move |slot| named.contains(&slot.name) || slot.below.contains(&Below::Device(number)))
+        self.slots.iter().filter(move |slot| named.contains(&slot.name) || slot.below.contains(&Below::Device(number)))
     }
 
     /// The whole devices that a stacked device (dm, md, loop) lies on directly or through others, itself not counted. A file
@@ -189,15 +173,8 @@ impl Picture<'_> {
             self.walk_down(top, true, &mut chain);
             chain.contains(&slot.name)
         };
-        let places = self
-            .mounts
-            .iter()
-            .filter(|mount| PLACES.iter().any(|place| mount.at == Path::new(place)));
-        places
-            .filter(on_slot)
-            .map(|mount| mount.at.clone())
-            .collect::<BTreeSet<_>>()
-            .into_iter()
+        let places = self.mounts.iter().filter(|mount| PLACES.iter().any(|place| mount.at == Path::new(place)));
+        places.filter(on_slot).map(|mount| mount.at.clone()).collect::<BTreeSet<_>>().into_iter()
     }
 
     /// The device below a mount; for an overlay (a live system) the device of its upper, else its lowest, directory.

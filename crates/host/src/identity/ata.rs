@@ -38,10 +38,7 @@ fn identify(roots: &Roots, dir: &Path) -> Option<Vec<u16>> {
     let place = scsi.file_name()?.to_str()?.rsplit(':').next()?.to_owned();
     let device = names(&class).into_iter().find(|name| *name == format!("dev{port}.{place}"))?;
     let words = text(&class.join(device).join("id"))?;
-    words
-        .split_whitespace()
-        .map(|word| u16::from_str_radix(word, 16).ok())
-        .collect()
+    words.split_whitespace().map(|word| u16::from_str_radix(word, 16).ok()).collect()
 }
 
 /// ATA strings have the first character in the high byte, and are padded with blanks.

@@ -52,12 +52,8 @@ fn usb_link(dir: &Path, common: Link) -> Link {
 /// Clock, width and timing of the slot, which only root may read (debugfs), and command queueing.
 fn mmc(roots: &Roots, dir: &Path, common: Link) -> Link {
     // the card is mmc0:0001 below the slot mmc0
-    let slots = ancestors(dir)
-        .into_iter()
-        .filter_map(|path| path.file_name()?.to_str().map(str::to_owned));
-    let slot = slots
-        .into_iter()
-        .find(|name| name.strip_prefix("mmc").is_some_and(|rest| rest.parse::<u32>().is_ok()));
+    let slots = ancestors(dir).into_iter().filter_map(|path| path.file_name()?.to_str().map(str::to_owned));
+    let slot = slots.into_iter().find(|name| name.strip_prefix("mmc").is_some_and(|rest| rest.parse::<u32>().is_ok()));
     let ios = slot.and_then(|slot| text(&roots.sys.join("kernel/debug").join(slot).join("ios")));
     let bus = ios.and_then(|ios| BusMode::parse(&ios));
     Link {
@@ -78,10 +74,7 @@ struct BusMode {
 
 impl BusMode {
     fn parse(ios: &str) -> Option<BusMode> {
-        let field = |name: &str| {
-            ios.lines()
-                .find_map(|line| Some(line.strip_prefix(name)?.trim_start_matches([':', '\t', ' '])))
-        };
+        let field = |name: &str| ios.lines().find_map(|line| Some(line.strip_prefix(name)?.trim_start_matches([':', '\t', ' '])));
         let in_brackets = |text: &str| Some(text.split_once('(')?.1.trim_end_matches(')').to_owned());
         let clock = field("actual clock").or(field("clock"))?;
         Some(BusMode {
@@ -98,11 +91,7 @@ impl BusMode {
     /// One bit per line and clock edge in use; overhead of the protocol not counted.
     fn max_bps(&self) -> f64 {
         let timing = self.timing.to_ascii_lowercase();
-        let edges = if timing.contains("ddr") || timing.contains("hs400") {
-            2.0
-        } else {
-            1.0
-        };
+        let edges = if timing.contains("ddr") || timing.contains("hs400") { 2.0 } else { 1.0 };
         self.clock_hz as f64 * self.lines as f64 * edges / 8.0
     }
 }
@@ -111,14 +100,8 @@ impl BusMode {
 fn ata(roots: &Roots, dir: &Path, common: Link) -> Link {
     let port = above(dir, "ata").and_then(|port| port.file_name()?.to_str()?.strip_prefix("ata").map(str::to_owned));
     let speed = port.and_then(|port| text(&roots.sys.join(format!("class/ata_link/link{port}/sata_spd"))));
-    let gbps = speed
-        .as_ref()
-        .and_then(|speed| speed.strip_suffix(" Gbps")?.parse::<f64>().ok());
-    Link {
-        mode: gbps.and(speed).map(|speed| format!("SATA {speed}")),
-        max_bps: gbps.map(|gbps| gbps * 1e8),
-        ..common
-    }
+    let gbps = speed.as_ref().and_then(|speed| speed.strip_suffix(" Gbps")?.parse::<f64>().ok());
+    Link { mode: gbps.and(speed).map(|speed| format!("SATA {speed}")), max_bps: gbps.map(|gbps| gbps * 1e8), ..common }
 }
 
 /// Speed and width of the PCI link. With several paths the namespace hangs below a subsystem, which links to its controllers.
@@ -128,14 +111,8 @@ fn nvme(dir: &Path, common: Link) -> Link {
         .into_iter()
         .find(|name| name.strip_prefix("nvme").is_some_and(|rest| rest.parse::<u32>().is_ok()));
     let start = controller.map_or_else(|| dir.to_owned(), |name| subsystem.join(name));
-    let Some(pci) = ancestors(&start)
-        .into_iter()
-        .find(|path| path.join("current_link_speed").exists())
-    else {
-        return Link {
-            driver: common.driver.or_else(|| driver(&start)),
-            ..common
-        };
+    let Some(pci) = ancestors(&start).into_iter().find(|path| path.join("current_link_speed").exists()) else {
+        return Link { driver: common.driver.or_else(|| driver(&start)), ..common };
     };
     let speed = text(&pci.join("current_link_speed"));
     let transfers = speed.as_ref().and_then(|speed| speed.split(' ').next()?.parse::<f64>().ok());
@@ -163,10 +140,7 @@ mod tests {
         let ios = "clock:\t\t208000000 Hz\nactual clock:\t200000000 Hz\nvdd:\t\t21 (3.3 ~ 3.4 V)\nbus mode:\t2 (push-pull)\n\
                    bus width:\t2 (4 bits)\ntiming spec:\t6 (sd uhs SDR104)\nsignal voltage:\t1 (1.80 V)\n";
         let mode = BusMode::parse(ios).unwrap();
-        assert_eq!(
-            (mode.words().as_str(), mode.max_bps()),
-            ("sd uhs SDR104, 4 bit, 200 MHz", 100e6)
-        );
+        assert_eq!((mode.words().as_str(), mode.max_bps()), ("sd uhs SDR104, 4 bit, 200 MHz", 100e6));
         let emmc = "clock: 52000000 Hz\nbus width: 3 (8 bits)\ntiming spec: 8 (mmc DDR52)\n";
         assert_eq!(BusMode::parse(emmc).unwrap().max_bps(), 104e6);
         assert_eq!(BusMode::parse("clock: fast"), None);

@@ -15,16 +15,9 @@ pub fn medium(card: &Path, common: Medium) -> Medium {
         Some("MMC") => (MediumKind::Emmc, attribute("cid").and_then(|cid| Cid::mmc(&cid)), false),
         _ => (MediumKind::Unknown, None, false),
     };
-    let id = cid
-        .as_ref()
-        .map(|cid| cid.manufacturer)
-        .or(number(&card.join("manfid")).map(|id| id as u8));
+    let id = cid.as_ref().map(|cid| cid.manufacturer).or(number(&card.join("manfid")).map(|id| id as u8));
     let name = |id| {
-        if known {
-            registers::sd_manufacturer(id)
-        } else {
-            registers::mmc_manufacturer(id)
-        }
+        if known { registers::sd_manufacturer(id) } else { registers::mmc_manufacturer(id) }
     };
     let classes = attribute("ssr").and_then(|ssr| registers::speed_classes(&ssr));
     Medium {
@@ -50,9 +43,7 @@ pub fn medium(card: &Path, common: Medium) -> Medium {
 
 /// The larger of the two units the SSR declares (UHS cards write in UHS_AU), else what the kernel prefers to erase.
 fn au_bytes(classes: &Option<record::SpeedClasses>, preferred: Option<u64>) -> Option<u64> {
-    let declared = classes
-        .as_ref()
-        .and_then(|classes| classes.au_bytes.max(classes.uhs_au_bytes));
+    let declared = classes.as_ref().and_then(|classes| classes.au_bytes.max(classes.uhs_au_bytes));
     declared.or(preferred.filter(|bytes| *bytes > 0))
 }
 
@@ -65,13 +56,9 @@ fn year_first(date: &str) -> Option<String> {
 /// Life time and reserve of an eMMC 5.0 or newer: 10 % steps, of which the upper end counts; 0 is "not defined".
 fn health(card: &Path) -> Option<Health> {
     let life = text(&card.join("life_time"))?;
-    let steps = life
-        .split_whitespace()
-        .filter_map(|word| u32::from_str_radix(word.trim_start_matches("0x"), 16).ok());
+    let steps = life.split_whitespace().filter_map(|word| u32::from_str_radix(word.trim_start_matches("0x"), 16).ok());
     let used = steps.filter(|step| (1..=0xb).contains(step)).max();
-    let pre_eol = number(&card.join("pre_eol_info"))
-        .map(|level| level as u32)
-        .filter(|level| *level != 0);
+    let pre_eol = number(&card.join("pre_eol_info")).map(|level| level as u32).filter(|level| *level != 0);
     (used.is_some() || pre_eol.is_some()).then(|| Health {
         used_percent: used.map(|step| f64::from(step) * 10.0),
         pre_eol,

@@ -38,8 +38,7 @@ impl Bus {
         let passes = |prefix: &str| {
             above.iter().any(|path| {
                 let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-                name.strip_prefix(prefix)
-                    .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
             })
         };
         match name.trim_start_matches(|c: char| c.is_ascii_alphabetic()) {
@@ -86,25 +85,12 @@ pub(crate) fn medium(roots: &Roots, dir: &Path) -> Medium {
         Bus::Ata => ata::medium(roots, dir, scsi(&device, common)),
         Bus::Nvme => nvme(&device, common),
         Bus::Scsi => scsi(&device, common),
-        Bus::Virtio => Medium {
-            kind: MediumKind::Virtual,
-            serial: text(&dir.join("serial")),
-            behind_reader: Some(false),
-            ..common
-        },
-        Bus::Loop => Medium {
-            kind: MediumKind::Loop,
-            rotational: None,
-            ..common
-        },
-        Bus::Software => Medium {
-            model: text(&dir.join("dm/name")),
-            ..common
-        },
-        Bus::Other => Medium {
-            kind: by_driver(dir),
-            ..common
-        },
+        Bus::Virtio => {
+            Medium { kind: MediumKind::Virtual, serial: text(&dir.join("serial")), behind_reader: Some(false), ..common }
+        }
+        Bus::Loop => Medium { kind: MediumKind::Loop, rotational: None, ..common },
+        Bus::Software => Medium { model: text(&dir.join("dm/name")), ..common },
+        Bus::Other => Medium { kind: by_driver(dir), ..common },
     }
 }
 
@@ -136,9 +122,7 @@ fn scsi(device: &Path, common: Medium) -> Medium {
 
 /// Names that virtual machines give their disks.
 fn is_virtual_name(name: &str) -> bool {
-    ["QEMU", "VBOX", "VMware", "Virtual", "Msft", "Xen", "scsi_debug"]
-        .iter()
-        .any(|known| name.contains(known))
+    ["QEMU", "VBOX", "VMware", "Virtual", "Msft", "Xen", "scsi_debug"].iter().any(|known| name.contains(known))
 }
 
 /// The unit serial number page (0x80) of a SCSI device.
@@ -187,15 +171,10 @@ fn by_driver(dir: &Path) -> MediumKind {
 pub(crate) fn queue(dir: &Path) -> Queue {
     let attribute = |name: &str| number(&dir.join(name));
     let schedulers = text(&dir.join("scheduler")).unwrap_or_default();
-    let in_use = schedulers
-        .split(' ')
-        .find_map(|name| name.strip_prefix('[')?.strip_suffix(']'));
+    let in_use = schedulers.split(' ').find_map(|name| name.strip_prefix('[')?.strip_suffix(']'));
     Queue {
         scheduler: in_use.or((schedulers == "none").then_some("none")).map(str::to_owned),
-        schedulers: schedulers
-            .split_whitespace()
-            .map(|name| name.trim_matches(['[', ']']).to_owned())
-            .collect(),
+        schedulers: schedulers.split_whitespace().map(|name| name.trim_matches(['[', ']']).to_owned()).collect(),
         nr_requests: attribute("nr_requests"),
         max_sectors_kb: attribute("max_sectors_kb"),
         max_hw_sectors_kb: attribute("max_hw_sectors_kb"),

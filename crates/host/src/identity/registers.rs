@@ -15,11 +15,7 @@ impl Register {
             return None;
         }
         let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
-        (0..text.len())
-            .step_by(2)
-            .map(byte)
-            .collect::<Option<Vec<u8>>>()
-            .map(Register)
+        (0..text.len()).step_by(2).map(byte).collect::<Option<Vec<u8>>>().map(Register)
     }
 
     /// The bits from `high` down to `low`, both included, at most 64 of them.
@@ -36,9 +32,7 @@ impl Register {
         let starts = (low..high).step_by(8).rev();
         let text: String = starts.map(|bit| self.bits(bit + 7, bit) as u8 as char).collect();
         let text = text.trim_end_matches([' ', '\0']);
-        text.chars()
-            .map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' })
-            .collect()
+        text.chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect()
     }
 }
 
@@ -137,11 +131,7 @@ impl Csd {
             2 => Some((bits(75, 48) + 1) * 512 * KIB),
             _ => None,
         };
-        Some(Csd {
-            capacity_bytes,
-            line_bps: transfer_speed(bits(103, 96)),
-            write_protected: bits(13, 12) != 0,
-        })
+        Some(Csd { capacity_bytes, line_bps: transfer_speed(bits(103, 96)), write_protected: bits(13, 12) != 0 })
     }
 }
 
@@ -180,14 +170,8 @@ impl Scr {
             (2, 1, _, 5) => "9.xx",
             _ => "newer",
         };
-        let bus_widths = [(48, 1), (50, 4)]
-            .into_iter()
-            .filter(|(bit, _)| bits(*bit, *bit) == 1)
-            .map(|(_, width)| width);
-        Some(Scr {
-            version,
-            bus_widths: bus_widths.collect(),
-        })
+        let bus_widths = [(48, 1), (50, 4)].into_iter().filter(|(bit, _)| bits(*bit, *bit) == 1).map(|(_, width)| width);
+        Some(Scr { version, bus_widths: bus_widths.collect() })
     }
 }
 
@@ -281,36 +265,22 @@ mod tests {
     fn an_sd_cid_is_decoded() {
         let mut cid = Cid::sd(QEMU_CID).unwrap();
         assert_eq!((cid.manufacturer, cid.oem.as_str(), cid.name.as_str()), (0xaa, "XY", "QEMU!"));
-        assert_eq!(
-            (cid.revision.as_str(), cid.serial, cid.year, cid.month),
-            ("0.1", 0xdead_beef, Some(2006), 2)
-        );
+        assert_eq!((cid.revision.as_str(), cid.serial, cid.year, cid.month), ("0.1", 0xdead_beef, Some(2006), 2));
         cid = Cid::sd("035344534c31364780b5ef9a00013700").unwrap();
-        assert_eq!(
-            (sd_manufacturer(cid.manufacturer), cid.name.as_str()),
-            (Some("SanDisk"), "SL16G")
-        );
-        assert_eq!(
-            (cid.year, cid.month, cid.revision.as_str(), cid.checksum_fits),
-            (Some(2019), 7, "8.0", None)
-        );
+        assert_eq!((sd_manufacturer(cid.manufacturer), cid.name.as_str()), (Some("SanDisk"), "SL16G"));
+        assert_eq!((cid.year, cid.month, cid.revision.as_str(), cid.checksum_fits), (Some(2019), 7, "8.0", None));
     }
 
     #[test]
     fn an_mmc_cid_has_one_more_character_and_no_year() {
         let cid = Cid::mmc("150100424a4e4234520a1b2c3d4e7f00").unwrap();
-        assert_eq!(
-            (mmc_manufacturer(cid.manufacturer), cid.name.as_str()),
-            (Some("Samsung/SanDisk/LG"), "BJNB4R")
-        );
+        assert_eq!((mmc_manufacturer(cid.manufacturer), cid.name.as_str()), (Some("Samsung/SanDisk/LG"), "BJNB4R"));
         assert_eq!((cid.serial, cid.month, cid.year), (0x1b2c_3d4e, 7, None));
     }
 
     #[test]
     fn a_changed_bit_breaks_the_checksum() {
-        let body: Vec<u8> = (0..15)
-            .map(|at| u8::from_str_radix(&QEMU_CID[at * 2..at * 2 + 2], 16).unwrap())
-            .collect();
+        let body: Vec<u8> = (0..15).map(|at| u8::from_str_radix(&QEMU_CID[at * 2..at * 2 + 2], 16).unwrap()).collect();
         let with = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let sealed = format!("{}{:02x}", with(&body), crc7(&body) << 1 | 1);
         assert_eq!(Cid::sd(&sealed).unwrap().checksum_fits, Some(true));
@@ -338,13 +308,7 @@ mod tests {
 
     #[test]
     fn an_scr_tells_version_and_bus_widths() {
-        assert_eq!(
-            Scr::from_hex("0235800300000000").unwrap(),
-            Scr {
-                version: "3.0x",
-                bus_widths: vec![1, 4]
-            }
-        );
+        assert_eq!(Scr::from_hex("0235800300000000").unwrap(), Scr { version: "3.0x", bus_widths: vec![1, 4] });
         assert_eq!(Scr::from_hex("0245848300000000").unwrap().version, "6.xx");
         assert_eq!(Scr::from_hex("01a5000000000000").unwrap().version, "1.10");
     }
@@ -387,12 +351,7 @@ mod tests {
     #[test]
     fn allocation_units_by_code() {
         let all: Vec<u64> = (1..16).map(|code| au_bytes(code).unwrap() / KIB).collect();
-        assert_eq!(
-            all,
-            [
-                16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536
-            ]
-        );
+        assert_eq!(all, [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288, 16384, 24576, 32768, 65536]);
     }
 
     proptest::proptest! {

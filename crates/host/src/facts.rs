@@ -1,0 +1,369 @@
+//! The machine that measures (flash.md G6).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use record::{Host, Temperature};
+
+use crate::roots::{Roots, link_name, names, number, text};
+
+/// Everything known of the machine at the start of a run; the rate of memory is the caller's to measure.
+pub fn facts(roots: &Roots) -> Host {
+    let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
+    Host {
+        kernel: text(&roots.proc.join("sys/kernel/osrelease")),
+        arch: text(&roots.proc.join("sys/kernel/arch")).or_else(machine),
+        board: board(roots),
+        cpu: cpu(&cpuinfo),
+        cpus: cpus(roots),
+        governor: text(&roots.sys.join("devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        cpu_khz: cpu_khz(roots),
+        memory_bytes: memory(roots, "MemTotal"),
+        memory_bps: None,
+        load: load(roots),
+        clocksource: text(&roots.sys.join("devices/system/clocksource/clocksource0/current_clocksource")),
+        virtualised: virtualised(roots, &cpuinfo),
+        kernel_options: kernel_options(&text(&roots.proc.join("cmdline")).unwrap_or_default()),
+        vm: writeback_limits(roots),
+        throttled: throttled(roots),
+        temperatures: temperatures(roots),
+    }
+}
+
+/// `uname -m`; kernels before 6.1 do not tell it in /proc.
+fn machine() -> Option<String> {
+    rustix::system::uname().machine().to_str().ok().map(str::to_owned)
+}
+
+/// The device tree's model (a Raspberry Pi says its revision), else what the firmware says.
+fn board(roots: &Roots) -> Option<String> {
+    if let Some(model) = text(&roots.proc.join("device-tree/model")) {
+        return Some(model);
+    }
+    let dmi = |name: &str| text(&roots.sys.join("class/dmi/id").join(name)).filter(|name| !is_filler(name));
+    let vendor = dmi("sys_vendor").or_else(|| dmi("board_vendor"));
+    let product = dmi("product_name").or_else(|| dmi("board_name"));
+    let words: Vec<String> = [vendor, product].into_iter().flatten().collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+/// What makers leave in the firmware when they fill in nothing.
+fn is_filler(name: &str) -> bool {
+    ["to be filled", "default string", "system product name", "system manufacturer", "not specified", "o.e.m."]
+        .iter()
+        .any(|filler| name.to_ascii_lowercase().contains(filler))
+}
+
+fn cpu(cpuinfo: &str) -> Option<String> {
+    ["model name", "Processor", "cpu model", "Hardware"].iter().find_map(|key| field(cpuinfo, key)).map(str::to_owned)
+}
+
+/// The value of the first `key : value` line.
+fn field<'a>(table: &'a str, key: &str) -> Option<&'a str> {
+    table.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim()).filter(|value| !value.is_empty())
+    })
+}
+
+/// Processors online, from a list such as "0-3,6".
+fn cpus(roots: &Roots) -> Option<u32> {
+    let list = text(&roots.sys.join("devices/system/cpu/online"))?;
+    let count = |range: &str| -> Option<u32> {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        (last.parse::<u32>().ok()? + 1).checked_sub(first.parse().ok()?)
+    };
+    list.split(',').map(count).sum()
+}
+
+fn cpu_khz(roots: &Roots) -> Option<[u64; 2]> {
+    let limit = |name: &str| number(&roots.sys.join("devices/system/cpu/cpu0/cpufreq").join(name));
+    Some([limit("scaling_min_freq")?, limit("scaling_max_freq")?])
+}
+
+/// A line of `/proc/meminfo`, in bytes.
+fn memory(roots: &Roots, key: &str) -> Option<u64> {
+    let table = text(&roots.proc.join("meminfo"))?;
+    let kib: u64 = field(&table, key)?.strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// Load average over one minute.
+pub fn load(roots: &Roots) -> Option<f64> {
+    text(&roots.proc.join("loadavg"))?.split(' ').next()?.parse().ok()
+}
+
+/// The hypervisor, "none" where there is evidence that there is none, `None` where there is no evidence.
+fn virtualised(roots: &Roots, cpuinfo: &str) -> Option<String> {
+    const NAMES: [(&str, &str); 13] = [
+        ("QEMU", "qemu"),
+        ("KVM", "kvm"),
+        ("VMware", "vmware"),
+        ("VirtualBox", "virtualbox"),
+        ("innotek", "virtualbox"),
+        ("Xen", "xen"),
+        ("Virtual Machine", "hyper-v"),
+        ("Amazon EC2", "amazon"),
+        ("Google Compute Engine", "google"),
+        ("Bochs", "bochs"),
+        ("Parallels", "parallels"),
+        ("OpenStack", "openstack"),
+        ("Firecracker", "firecracker"),
+    ];
+    if let Some(kind) = text(&roots.sys.join("hypervisor/type")) {
+        return Some(kind);
+    }
+    let names: Vec<String> = ["sys_vendor", "product_name", "board_vendor", "bios_vendor"]
+        .iter()
+        .filter_map(|name| text(&roots.sys.join("class/dmi/id").join(name)))
+        .chain(text(&roots.proc.join("device-tree/hypervisor/compatible")))
+        .collect();
+    let said = NAMES.iter().find(|(word, _)| names.iter().any(|name| name.contains(word)));
+    if let Some((_, name)) = said {
+        return Some((*name).to_owned());
+    }
+    if cpuinfo.contains("User Mode Linux") {
+        return Some("uml".to_owned());
+    }
+    // x86 processors say in a flag whether something is below them; others do not
+    let flags = field(cpuinfo, "flags")?;
+    let below = flags.split(' ').any(|flag| flag == "hypervisor");
+    Some(if below { "unknown hypervisor" } else { "none" }.to_owned())
+}
+
+/// The words of the kernel command line that matter for storage or timing.
+fn kernel_options(cmdline: &str) -> Vec<String> {
+    const BEGINNINGS: [&str; 24] = [
+        "sdtweak",
+        "sdhci",
+        "mmc",
+        "bcm2835",
+        "dtparam=sd",
+        "dtoverlay=sd",
+        "elevator=",
+        "scsi",
+        "usb-storage",
+        "usb_storage",
+        "usbcore",
+        "dwc_otg",
+        "nvme",
+        "libata",
+        "ahci",
+        "pcie_aspm",
+        "iommu",
+        "mitigations=",
+        "isolcpus=",
+        "nohz",
+        "processor.",
+        "intel_idle",
+        "idle=",
+        "sd_mod",
+    ];
+    let matters = |word: &&str| BEGINNINGS.iter().any(|beginning| word.starts_with(beginning));
+    cmdline.split_whitespace().filter(matters).map(str::to_owned).collect()
+}
+
+/// When the kernel begins to write back, and the swap there is.
+fn writeback_limits(roots: &Roots) -> BTreeMap<String, u64> {
+    const LIMITS: [&str; 8] = [
+        "dirty_ratio",
+        "dirty_background_ratio",
+        "dirty_bytes",
+        "dirty_background_bytes",
+        "dirty_expire_centisecs",
+        "dirty_writeback_centisecs",
+        "swappiness",
+        "vfs_cache_pressure",
+    ];
+    let limits = LIMITS.iter().filter_map(|name| Some(((*name).to_owned(), number(&roots.proc.join("sys/vm").join(name))?)));
+    limits.chain(memory(roots, "SwapTotal").map(|bytes| ("swap_bytes".to_owned(), bytes))).collect()
+}
+
+/// What the firmware of a Raspberry Pi says of power and heat.
+pub fn throttled(roots: &Roots) -> Option<String> {
+    let path = roots.sys.join("devices/platform/soc/soc:firmware/get_throttled");
+    let bits = u32::from_str_radix(text(&path)?.trim_start_matches("0x"), 16).ok()?;
+    Some(throttle_words(bits))
+}
+
+/// The bits of get_throttled: the lower half is now, the upper half since the start.
+fn throttle_words(bits: u32) -> String {
+    const MEANINGS: [&str; 4] = ["under-voltage", "frequency capped", "throttled", "soft temperature limit"];
+    let said = |shift: usize, when: &str| {
+        let set = MEANINGS.iter().enumerate().filter(move |(bit, _)| bits >> (bit + shift) & 1 == 1);
+        set.map(|(_, meaning)| format!("{meaning} {when}")).collect::<Vec<_>>()
+    };
+    let words = [said(0, "now"), said(16, "since the start")].concat();
+    if words.is_empty() { "no".to_owned() } else { words.join(", ") }
+}
+
+/// All thermometers, read for the start.
+fn temperatures(roots: &Roots) -> Vec<Temperature> {
+    let now = temperatures_now(roots).into_iter();
+    now.map(|(sensor, celsius)| Temperature { sensor, start_celsius: Some(celsius), end_celsius: None }).collect()
+}
+
+/// Adds the readings of the end to those of the start; a thermometer that came later is added without a start.
+pub fn end_temperatures(roots: &Roots, temperatures: &mut Vec<Temperature>) {
+    for (sensor, celsius) in temperatures_now(roots) {
+        match temperatures.iter_mut().find(|known| known.sensor == sensor) {
+            Some(known) => known.end_celsius = Some(celsius),
+            None => temperatures.push(Temperature { sensor, start_celsius: None, end_celsius: Some(celsius) }),
+        }
+    }
+}
+
+/// Every thermometer with its reading in degrees Celsius: thermal zones by type, sensors by chip, device and label
+/// ("nvme nvme0 Composite").
+pub fn temperatures_now(roots: &Roots) -> BTreeMap<String, f64> {
+    let mut readings = BTreeMap::new();
+    let mut add = |name: String, path: &Path| {
+        let celsius = text(path).and_then(|text| text.parse::<f64>().ok()).map(|millis| millis / 1000.0);
+        if let Some(celsius) = celsius.filter(|celsius| (-100.0..300.0).contains(celsius)) {
+            let taken =
+                readings.keys().filter(|known: &&String| **known == name || known.starts_with(&format!("{name} #"))).count();
+            readings.insert(if taken == 0 { name } else { format!("{name} #{}", taken + 1) }, celsius);
+        }
+    };
+    let zones = roots.sys.join("class/thermal");
+    for zone in names(&zones).into_iter().filter(|name| name.starts_with("thermal_zone")) {
+        let zone_dir = zones.join(&zone);
+        add(text(&zone_dir.join("type")).unwrap_or(zone), &zone_dir.join("temp"));
+    }
+    let chips = roots.sys.join("class/hwmon");
+    for chip in names(&chips) {
+        let dir = chips.join(&chip);
+        let device = link_name(&dir.join("device"));
+        for input in names(&dir).into_iter().filter(|name| name.starts_with("temp") && name.ends_with("_input")) {
+            let label = text(&dir.join(input.replace("_input", "_label")));
+            let words =
+                [text(&dir.join("name")), device.clone(), label.or_else(|| input.strip_suffix("_input").map(str::to_owned))];
+            add(words.into_iter().flatten().collect::<Vec<_>>().join(" "), &dir.join(&input));
+        }
+    }
+    readings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Roots) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, content) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        let roots = Roots::copied(dir.path());
+        (dir, roots)
+    }
+
+    #[test]
+    fn a_raspberry_pi_is_described() {
+        let (_dir, roots) = tree(&[
+            ("proc/sys/kernel/osrelease", "6.6.31-v8+\n"),
+            ("proc/sys/kernel/arch", "aarch64\n"),
+            ("proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0"),
+            ("proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 108.00\nCPU part\t: 0xd08\n"),
+            ("proc/meminfo", "MemTotal:        3884388 kB\nSwapTotal:        102396 kB\n"),
+            ("proc/loadavg", "0.52 0.58 0.59 1/257 1234\n"),
+            ("proc/cmdline", "console=tty1 root=PARTUUID=1234 sdhci.debug_quirks2=4 elevator=deadline rootwait\n"),
+            ("proc/sys/vm/dirty_ratio", "20\n"),
+            ("sys/devices/system/cpu/online", "0-2,5\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "ondemand\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_min_freq", "600000\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "1500000\n"),
+            ("sys/devices/system/clocksource/clocksource0/current_clocksource", "arch_sys_counter\n"),
+            ("sys/devices/platform/soc/soc:firmware/get_throttled", "50005\n"),
+            ("sys/class/thermal/thermal_zone0/type", "cpu-thermal\n"),
+            ("sys/class/thermal/thermal_zone0/temp", "48212\n"),
+        ]);
+        let host = facts(&roots);
+        assert_eq!(host.virtualised, None, "no evidence either way");
+        insta::assert_json_snapshot!(host, @r#"
+        {
+          "kernel": "6.6.31-v8+",
+          "arch": "aarch64",
+          "board": "Raspberry Pi 4 Model B Rev 1.4",
+          "cpu": null,
+          "cpus": 4,
+          "governor": "ondemand",
+          "cpu_khz": [
+            600000,
+            1500000
+          ],
+          "memory_bytes": 3977613312,
+          "memory_bps": null,
+          "load": 0.52,
+          "clocksource": "arch_sys_counter",
+          "virtualised": null,
+          "kernel_options": [
+            "sdhci.debug_quirks2=4",
+            "elevator=deadline"
+          ],
+          "vm": {
+            "dirty_ratio": 20,
+            "swap_bytes": 104853504
+          },
+          "throttled": "under-voltage now, throttled now, under-voltage since the start, throttled since the start",
+          "temperatures": [
+            {
+              "sensor": "cpu-thermal",
+              "start_celsius": 48.212,
+              "end_celsius": null
+            }
+          ]
+        }
+        "#);
+    }
+
+    #[test]
+    fn hypervisors_are_told_by_firmware_then_by_the_processor() {
+        let (_dir, roots) = tree(&[("sys/class/dmi/id/product_name", "VirtualBox\n")]);
+        assert_eq!(virtualised(&roots, "flags\t: fpu").as_deref(), Some("virtualbox"));
+        let (_dir, roots) = tree(&[("proc/x", "")]);
+        assert_eq!(virtualised(&roots, "flags\t: fpu hypervisor lahf_lm").as_deref(), Some("unknown hypervisor"));
+        assert_eq!(virtualised(&roots, "flags\t: fpu lahf_lm").as_deref(), Some("none"));
+    }
+
+    #[test]
+    fn thermometers_are_named_once_and_followed_to_the_end() {
+        let (dir, roots) = tree(&[
+            ("sys/class/hwmon/hwmon0/name", "nvme\n"),
+            ("sys/class/hwmon/hwmon0/temp1_input", "35850\n"),
+            ("sys/class/hwmon/hwmon0/temp1_label", "Composite\n"),
+            ("sys/class/hwmon/hwmon1/name", "broken\n"),
+            ("sys/class/hwmon/hwmon1/temp1_input", "-273150000\n"),
+            ("sys/class/thermal/thermal_zone0/type", "acpitz\n"),
+            ("sys/class/thermal/thermal_zone0/temp", "30000\n"),
+            ("sys/class/thermal/thermal_zone1/type", "acpitz\n"),
+            ("sys/class/thermal/thermal_zone1/temp", "31000\n"),
+        ]);
+        let mut readings = temperatures(&roots);
+        fs::write(dir.path().join("sys/class/hwmon/hwmon0/temp1_input"), "52850\n").unwrap();
+        end_temperatures(&roots, &mut readings);
+        let shown: Vec<_> = readings.iter().map(|t| (t.sensor.as_str(), t.start_celsius, t.end_celsius)).collect();
+        assert_eq!(
+            shown,
+            [
+                ("acpitz", Some(30.0), Some(30.0)),
+                ("acpitz #2", Some(31.0), Some(31.0)),
+                ("nvme Composite", Some(35.85), Some(52.85)),
+            ]
+        );
+    }
+
+    #[test]
+    fn no_throttling_is_said_so() {
+        assert_eq!(throttle_words(0), "no");
+        assert_eq!(throttle_words(1 << 19), "soft temperature limit since the start");
+    }
+
+    #[test]
+    fn this_machine_has_a_kernel_a_processor_and_memory() {
+        let host = facts(&Roots::default());
+        assert!(host.kernel.is_some() && host.cpus >= Some(1) && host.memory_bytes > Some(1 << 20) && host.arch.is_some());
+    }
+}

@@ -1,0 +1,327 @@
+//! A file system on a region of a raw medium, for the tests that need one (flash.md A4, A5), and its undoing.
+//!
+//! Nothing is written to the medium but inside the region: the region is shown to the kernel as a partition without a partition
+//! table (`addpart`), or, where the kernel takes none (a loop device without partition scan, a region that overlaps a partition, a
+//! target that is a partition itself), as a loop device over that part of it. Each step is noted in a file before it is done, so
+//! that a run that was killed can be undone by the next one ([`clean_leftovers`]).
+
+mod note;
+mod region;
+
+use std::ffi::CString;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use record::units::Bytes;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+use crate::claim::{Claim, ClaimError};
+use crate::loopdev::LoopError;
+use crate::place::{NotProved, prove_on_device};
+use crate::roots::{DeviceNumber, Roots};
+use crate::target::BlockTarget;
+use crate::tool::{self, ToolError};
+pub use note::{Leftover, clean_leftovers};
+use note::{Note, NoteFile};
+use region::Region;
+
+/// Regions begin and end at multiples of this: the page of every file system and the largest logical block of a medium.
+pub const REGION_ALIGN_BYTES: u64 = 4096;
+
+/// How the private directories are named.
+const DIRECTORY_PREFIX: &str = "flashmark-stage-";
+
+/// Which file system, and how it is made and mounted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MkfsSpec {
+    /// "ext4".
+    pub kind: String,
+    /// Words for `mkfs.KIND`, besides what keeps it from asking.
+    pub options: Vec<String>,
+    /// Words for mount; "noatime", "nodiratime", "sync" become flags, others go to the file system.
+    pub mount_options: Vec<String>,
+}
+
+impl MkfsSpec {
+    /// The published form of `record-ops` (flash.md A4): ext4 without a journal, mounted noatime. `noinit_itable` keeps the kernel
+    /// from zeroing inode tables in the background while the medium is measured.
+    pub fn record_ops() -> MkfsSpec {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+        MkfsSpec {
+            kind: "ext4".to_owned(),
+            options: words("-b 4096 -E stride=1,stripe-width=16 -O ^has_journal"),
+            mount_options: words("noatime noinit_itable"),
+        }
+    }
+
+    /// In words: "ext4 -b 4096, noatime".
+    fn words(&self) -> String {
+        let mkfs = std::iter::once(self.kind.as_str()).chain(self.options.iter().map(String::as_str));
+        let mkfs = mkfs.collect::<Vec<_>>().join(" ");
+        std::iter::once(mkfs).chain(self.mount_options.iter().cloned()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A file system could not be staged or undone.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// The region is not within the medium, or not aligned.
+    #[error("a region of {} at {} does not fit {device} ({}): it must lie inside and begin and end at multiples of 4 KiB", Bytes(*bytes), Bytes(*offset_bytes), Bytes(*device_bytes))]
+    Region {
+        /// Kernel name.
+        device: String,
+        /// Size of the device.
+        device_bytes: u64,
+        /// Where the region was to begin.
+        offset_bytes: u64,
+        /// How long it was to be.
+        bytes: u64,
+    },
+    /// The medium came into use, or is another one.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    /// A program failed.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// The loop device failed.
+    #[error(transparent)]
+    Loop(#[from] LoopError),
+    /// The kernel showed no device for the region.
+    #[error("the kernel made no device for the region on {device}; is /dev served (devtmpfs or udev)?")]
+    NoDevice {
+        /// Kernel name.
+        device: String,
+    },
+    /// Mounting failed.
+    #[error("cannot mount {kind} from {}: {source}", device.display())]
+    Mount {
+        /// File system.
+        kind: String,
+        /// The region's device.
+        device: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The mount is not where it should be.
+    #[error(transparent)]
+    NotProved(#[from] NotProved),
+    /// Unmounting failed.
+    #[error("cannot unmount {}: {source}; a program is still in it (lsof or fuser name it)", at.display())]
+    Unmount {
+        /// Mount point.
+        at: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file or directory of the stage itself.
+    #[error("cannot {what} {}: {source}", path.display())]
+    Io {
+        /// "make", "remove", "write".
+        what: &'static str,
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A mounted file system on a region of a medium. Undone on drop; [`Staged::undo`] tells how that went.
+#[derive(Debug)]
+pub struct Staged {
+    mount_point: PathBuf,
+    number: DeviceNumber,
+    description: String,
+    /// What was done, in the order of doing; undone from the end.
+    note: Note,
+    file: Option<NoteFile>,
+}
+
+impl Staged {
+    /// Where it is mounted: in a private directory (mode 700).
+    pub fn mount_point(&self) -> &Path {
+        &self.mount_point
+    }
+
+    /// The number of the region's device; what [`prove_on_device`] expects of anything under the mount point.
+    pub fn number(&self) -> DeviceNumber {
+        self.number
+    }
+
+    /// "ext4 -b 4096 -E stride=1,stripe-width=16 -O ^has_journal, noatime, on a 600 MiB region at 1 GiB".
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Unmounts, takes the region's device away and removes the directory. What fails stays noted for [`clean_leftovers`].
+    pub fn undo(mut self) -> Result<(), StageError> {
+        self.undo_once()
+    }
+
+    fn undo_once(&mut self) -> Result<(), StageError> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        self.note.undo()?;
+        file.remove();
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // nobody is left to hear of a failure; the note stays and the next run cleans up
+        let _ = self.undo_once();
+    }
+}
+
+/// Makes and mounts a file system on `bytes` of a medium from `offset_bytes` on. What was in the region is lost. Needs root.
+///
+/// `claim` must be of `target`; it is checked and then released, as mkfs and mount need the device for themselves: take it again
+/// ([`Claim::retake`]) after [`Staged::undo`]. `state_dir` is where the note for [`clean_leftovers`] is kept.
+pub fn stage_filesystem(
+    claim: &mut Claim,
+    target: &BlockTarget,
+    offset_bytes: u64,
+    bytes: u64,
+    spec: &MkfsSpec,
+    state_dir: &Path,
+) -> Result<Staged, StageError> {
+    check_region(target, offset_bytes, bytes)?;
+    claim.still_same()?;
+    claim.release();
+    let mut file = NoteFile::create(state_dir)?;
+    let mut note = Note::default();
+    let built = build(target, offset_bytes, bytes, spec, &mut file, &mut note);
+    match built {
+        Ok(number) => Ok(Staged {
+            mount_point: note.mount_point(),
+            number,
+            description: format!("{}, on a {} region at {}", spec.words(), Bytes(bytes), Bytes(offset_bytes)),
+            note,
+            file: Some(file),
+        }),
+        Err(error) => {
+            if note.undo().is_ok() {
+                file.remove();
+            }
+            Err(error)
+        }
+    }
+}
+
+fn check_region(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Result<(), StageError> {
+    let device_bytes = target.size_bytes();
+    let aligned = offset_bytes.is_multiple_of(REGION_ALIGN_BYTES) && bytes.is_multiple_of(REGION_ALIGN_BYTES);
+    let inside = offset_bytes.checked_add(bytes).is_some_and(|end| end <= device_bytes);
+    if aligned && inside && bytes > 0 {
+        return Ok(());
+    }
+    let device = target.disk.name.clone();
+    Err(StageError::Region { device, device_bytes, offset_bytes, bytes })
+}
+
+/// Directory, region, file system, mount, proof; each noted before it is done. Returns the region's device number.
+fn build(
+    target: &BlockTarget,
+    offset_bytes: u64,
+    bytes: u64,
+    spec: &MkfsSpec,
+    file: &mut NoteFile,
+    note: &mut Note,
+) -> Result<DeviceNumber, StageError> {
+    note.directory = fresh_directory_name();
+    file.write(note)?;
+    make_private(&note.directory)?;
+    make_private(&note.mount_point())?;
+
+    let region = Region::make(target, offset_bytes, bytes, |planned| {
+        note.region = Some(planned.clone());
+        file.write(note)
+    })?;
+    let (device, number) = region.device()?;
+
+    mkfs(spec, &device)?;
+    note.mounted = Some(number);
+    file.write(note)?;
+    mount_at(spec, &device, &note.mount_point())?;
+    prove_on_device(&Roots::default(), &note.mount_point(), number)?;
+    Ok(number)
+}
+
+/// A name nobody else has: the process, and a count within it.
+fn fresh_directory_name() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("{DIRECTORY_PREFIX}{}-{count}", std::process::id()))
+}
+
+/// A directory only its owner may enter; it must not exist before.
+fn make_private(path: &Path) -> Result<(), StageError> {
+    let failed = |source| StageError::Io { what: "make", path: path.to_owned(), source };
+    DirBuilder::new().mode(0o700).create(path).map_err(failed)
+}
+
+fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), StageError> {
+    let unasked: &[&str] = match spec.kind.as_str() {
+        "ext2" | "ext3" | "ext4" => &["-q", "-F"],
+        "xfs" | "btrfs" | "f2fs" => &["-q", "-f"],
+        "jfs" | "nilfs2" => &["-q"],
+        _ => &[],
+    };
+    let words = unasked.iter().map(|word| (*word).to_owned()).chain(spec.options.iter().cloned());
+    tool::run(&format!("mkfs.{}", spec.kind), words.chain([device.display().to_string()]))?;
+    Ok(())
+}
+
+fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StageError> {
+    let mut flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let mut data = Vec::new();
+    for option in &spec.mount_options {
+        match option.as_str() {
+            "noatime" => flags |= MountFlags::NOATIME,
+            "nodiratime" => flags |= MountFlags::NODIRATIME,
+            "relatime" => flags |= MountFlags::RELATIME,
+            "sync" => flags |= MountFlags::SYNCHRONOUS,
+            "dirsync" => flags |= MountFlags::DIRSYNC,
+            "lazytime" => flags |= MountFlags::LAZYTIME,
+            other => data.push(other),
+        }
+    }
+    let failed = |source: io::Error| StageError::Mount { kind: spec.kind.clone(), device: device.to_owned(), source };
+    let data = CString::new(data.join(",")).map_err(|error| failed(error.into()))?;
+    mount(device, at, spec.kind.as_str(), flags, data.as_c_str()).map_err(|errno| failed(errno.into()))
+}
+
+/// Tries until the kernel lets go of what udev or an indexer still looks at: `tries` times, a tenth of a second apart.
+fn patiently<T, E>(tries: u32, mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    for _ in 1..tries {
+        if let Ok(done) = attempt() {
+            return Ok(done);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    attempt()
+}
+
+/// Unmounts what is mounted at `at`, if it is the device `number`.
+fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), StageError> {
+    let roots = Roots::default();
+    let is_ours = |mount: &crate::Mount| mount.at == at && prove_on_device(&roots, at, number).is_ok();
+    while crate::mounts(&roots).iter().any(is_ours) {
+        patiently(20, || unmount(at, UnmountFlags::empty()))
+            .map_err(|errno| StageError::Unmount { at: at.to_owned(), source: errno.into() })?;
+    }
+    Ok(())
+}
+
+/// Removes an empty directory that may not be there.
+fn remove_directory(path: &Path) -> Result<(), StageError> {
+    match fs::remove_dir(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(StageError::Io { what: "remove", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
+}

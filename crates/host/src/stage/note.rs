@@ -1,0 +1,144 @@
+//! Notes of what was staged, so that a killed run can be undone.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::region::Region;
+use super::{DIRECTORY_PREFIX, StageError, fresh_directory_name, remove_directory, unmount_ours};
+use crate::roots::{DeviceNumber, Roots, text};
+
+const SUFFIX: &str = ".stage";
+
+/// What was done, in order; what is not set was not begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    /// The start of the system this belongs to: mounts and devices of an earlier one are gone.
+    boot: Option<String>,
+    /// The private directory.
+    pub directory: PathBuf,
+    /// The region's device.
+    pub region: Option<Region>,
+    /// The device mounted below the directory.
+    pub mounted: Option<DeviceNumber>,
+}
+
+impl Note {
+    pub fn mount_point(&self) -> PathBuf {
+        self.directory.join("mnt")
+    }
+
+    /// Whether the directory has the form that is made here.
+    fn is_ours(&self) -> bool {
+        self.directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with(DIRECTORY_PREFIX))
+    }
+
+    /// Undoes everything noted that is still there and still ours.
+    pub fn undo(&self) -> Result<(), StageError> {
+        if let Some(number) = self.mounted {
+            unmount_ours(&self.mount_point(), number)?;
+        }
+        if let Some(region) = &self.region {
+            region.remove()?;
+        }
+        remove_directory(&self.mount_point())?;
+        remove_directory(&self.directory)
+    }
+
+    /// What can be undone of a note from an earlier start of the system: only the directories have outlived it.
+    fn without_devices(self) -> Note {
+        Note { region: None, mounted: None, ..self }
+    }
+}
+
+/// The file with the note: one JSON line per step, the last whole one counts. Locked for as long as its process lives, so that
+/// nobody takes a running stage for a leftover.
+#[derive(Debug)]
+pub(super) struct NoteFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl NoteFile {
+    /// Makes one in `state_dir`, which is made if need be.
+    pub fn create(state_dir: &Path) -> Result<NoteFile, StageError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StageError::Io { what: "make", path, source }
+        };
+        fs::create_dir_all(state_dir).map_err(failed(state_dir))?;
+        let name = fresh_directory_name().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let path = state_dir.join(name + SUFFIX);
+        let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(&path).map_err(failed(&path))?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| failed(&path)(errno.into()))?;
+        Ok(NoteFile { path, file })
+    }
+
+    /// Adds the note as it is now.
+    pub fn write(&mut self, note: &Note) -> Result<(), StageError> {
+        let noted = Note { boot: boot_id(&Roots::default()), ..note.clone() };
+        let mut line = serde_json::to_string(&noted).expect("a note has only string keys");
+        line.push('\n');
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(|source| StageError::Io { what: "write", path: self.path.clone(), source })
+    }
+
+    /// Everything is undone.
+    pub fn remove(self) {
+        // a note that stays is harmless: the next clean-up finds nothing of it
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn boot_id(roots: &Roots) -> Option<String> {
+    text(&roots.proc.join("sys/kernel/random/boot_id"))
+}
+
+/// A stage that a killed run left, and what became of it.
+#[derive(Debug)]
+pub struct Leftover {
+    /// The private directory it was in.
+    pub directory: PathBuf,
+    /// Whether it could be undone; if not, it stays noted.
+    pub undone: Result<(), StageError>,
+}
+
+/// Undoes what killed runs left, by the notes in `state_dir`: unmounts, takes devices away, removes directories; only what is
+/// exactly as noted, by device number, offset, size or backing. Stages of runs that are still alive are left alone.
+pub fn clean_leftovers(state_dir: &Path) -> io::Result<Vec<Leftover>> {
+    let entries = match fs::read_dir(state_dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut cleaned = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(SUFFIX) {
+            cleaned.extend(clean_one(&path)?);
+        }
+    }
+    Ok(cleaned)
+}
+
+/// Undoes one note, unless its process lives.
+fn clean_one(path: &Path) -> io::Result<Option<Leftover>> {
+    let mut file = File::open(path)?;
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    let last = text.lines().rev().find_map(|line| serde_json::from_str::<Note>(line).ok());
+    // killed before the first step was noted, or not written here: nothing was done
+    let Some(note) = last.filter(Note::is_ours) else { return fs::remove_file(path).map(|()| None) };
+    let note = if note.boot == boot_id(&Roots::default()) { note } else { note.without_devices() };
+    let undone = note.undo();
+    if undone.is_ok() {
+        fs::remove_file(path)?;
+    }
+    Ok(Some(Leftover { directory: note.directory, undone }))
+}
