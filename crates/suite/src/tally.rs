@@ -118,24 +118,12 @@ impl Tally {
         metrics
     }
 
-    /// The latencies in figures; a percentile with too few samples is absent (flash.md F1).
+    /// The latencies in figures, percentiles with their intervals.
     fn latency(&self) -> Latency {
-        let n = self.histogram.len();
-        let at = |share: f64| (n >= smallest_sample(share)).then(|| self.histogram.quantile(share));
         let interval = |share: f64| self.quantiles.quantile(share).and_then(|estimate| estimate.ci95);
         let named = [("p50", 0.5), ("p99", 0.99)].into_iter().filter_map(|(name, share)| Some((name, interval(share)?)));
-        Latency {
-            n,
-            min: self.histogram.min(),
-            mean: self.histogram.mean(),
-            p50: at(0.50),
-            p90: at(0.90),
-            p95: at(0.95),
-            p99: at(0.99),
-            p99_9: at(0.999),
-            max: self.worst_ns,
-            ci95: named.map(|(name, ci)| (name.to_owned(), [ci.low.round() as u64, ci.high.round() as u64])).collect(),
-        }
+        let ci95 = named.map(|(name, ci)| (name.to_owned(), [ci.low.round() as u64, ci.high.round() as u64])).collect();
+        Latency { ci95, ..latency(&self.histogram, self.worst_ns) }
     }
 
     /// Doubts that the numbers themselves raise.
@@ -171,6 +159,14 @@ impl Tally {
         Series { name: name.into(), x: Axis::Bytes, y: Axis::Bps, points }
     }
 
+    /// Rate along a span that was gone over from `start_bytes` on: place on the medium against bytes a second.
+    pub fn rate_along_span(&self, name: &str, start_bytes: u64) -> Series {
+        let mut series = self.rate_series(name);
+        series.x = Axis::OffsetBytes;
+        series.points.iter_mut().for_each(|point| point[0] += start_bytes as f64);
+        series
+    }
+
     /// The slowest I/O of each stretch: I/Os done against nanoseconds.
     pub fn stall_series(&self) -> Series {
         let points = self.slowest.points().map(|(ops, ns)| [ops as f64, ns as f64]).collect();
@@ -185,6 +181,24 @@ impl Tally {
         outcome.cell.series = vec![self.rate_series("rate"), self.stall_series()];
         outcome.absorb(self);
         outcome
+    }
+}
+
+/// Latencies in figures; a percentile with too few samples is absent (flash.md F1).
+pub fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
+    let n = histogram.len();
+    let at = |share: f64| (n >= smallest_sample(share)).then(|| histogram.quantile(share));
+    Latency {
+        n,
+        min: histogram.min(),
+        mean: histogram.mean(),
+        p50: at(0.50),
+        p90: at(0.90),
+        p95: at(0.95),
+        p99: at(0.99),
+        p99_9: at(0.999),
+        max: worst_ns,
+        ci95: Default::default(),
     }
 }
 
