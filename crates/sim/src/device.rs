@@ -122,7 +122,7 @@ impl SimDevice {
             journal: (options.keep_data && faults.may_lose_power()).then(Journal::default),
             memory: options.keep_data.then(|| Memory::new(real, spec.medium.unwritten.byte())),
             medium,
-            queue: Queue::new(&spec.queue),
+            queue: Queue::new(spec),
             cache: spec.cache.as_ref().map(WriteCache::new),
             faults,
             slots: Vec::new(),
@@ -206,13 +206,13 @@ impl SimDevice {
         let done_ns = match op {
             Op::Read => {
                 let ns = self.medium.read(offset_bytes, length_bytes);
-                self.schedule(ns, delay_ns, false)
+                self.schedule(ns, delay_ns, length_bytes, false)
             }
             Op::Write => return self.serve_write(request, beside, delay_ns),
-            Op::Flush => self.schedule(self.medium.command(), delay_ns, false).max(self.durable_ns()),
+            Op::Flush => self.schedule(self.medium.command(), delay_ns, 0, false).max(self.durable_ns()),
             Op::Discard => {
                 let ns = self.medium.discard(offset_bytes, length_bytes);
-                self.schedule(ns, delay_ns, true)
+                self.schedule(ns, delay_ns, 0, true)
             }
         };
         if self.memory.is_some() {
@@ -230,12 +230,12 @@ impl SimDevice {
         }
         let (done_ns, durable_ns) = match &mut self.cache {
             None => {
-                let done = self.queue.schedule(self.clock_ns, service(ns) + delay_ns, true);
+                let done = self.queue.schedule(self.clock_ns, service(ns) + delay_ns, request.length_bytes, true);
                 (done, done)
             }
             Some(cache) => {
                 let taken_ns = cache.take(self.clock_ns, request.length_bytes) + delay_ns;
-                let on_flash_ns = self.queue.schedule(taken_ns, service(ns), true);
+                let on_flash_ns = self.queue.schedule(taken_ns, service(ns), request.length_bytes, true);
                 cache.goes_to_flash(on_flash_ns, request.length_bytes);
                 let waits = cache.is_honest() && request.sync != Sync::None;
                 (if waits { on_flash_ns } else { taken_ns }, on_flash_ns)
@@ -257,8 +257,8 @@ impl SimDevice {
     }
 
     #[inline]
-    fn schedule(&mut self, ns: f64, delay_ns: u64, is_write: bool) -> u64 {
-        self.queue.schedule(self.clock_ns, service(ns) + delay_ns, is_write)
+    fn schedule(&mut self, ns: f64, delay_ns: u64, bytes: u64, is_write: bool) -> u64 {
+        self.queue.schedule(self.clock_ns, service(ns) + delay_ns, bytes, is_write)
     }
 
     /// When a flush that comes now is over, as far as it waits for writes.
@@ -284,7 +284,7 @@ impl SimDevice {
             return self.clock_ns + 1;
         }
         let ns = self.medium.command();
-        self.schedule(ns, 0, false)
+        self.schedule(ns, 0, 0, false)
     }
 
     /// The medium went away: what was not done fails, and what was not durable is torn where the power went too.

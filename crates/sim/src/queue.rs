@@ -1,6 +1,7 @@
 //! Commands at once: channels that work side by side, and the part of a command that nothing overlaps.
 
-use crate::profile::spec;
+use crate::profile::spec::Spec;
+use crate::profile::units::{Rate, Time};
 
 /// When each part of the medium is free again, in nanoseconds of the device's clock.
 #[derive(Debug)]
@@ -9,43 +10,55 @@ pub(crate) struct Queue {
     free_ns: Vec<u64>,
     /// The link, controller or bus that all commands share.
     shared_free_ns: u64,
-    serial_read_ns: u64,
-    serial_write_ns: u64,
+    serial_read: Serial,
+    serial_write: Serial,
     /// When the last command is done.
     all_done_ns: u64,
 }
 
+/// The part of a command that nothing overlaps.
+#[derive(Clone, Copy, Debug)]
+struct Serial {
+    ns: f64,
+    ns_per_byte: f64,
+}
+
 impl Queue {
-    pub(crate) fn new(queue: &spec::Queue) -> Queue {
+    pub(crate) fn new(spec: &Spec) -> Queue {
+        let serial = |time: Time, rate: Option<Rate>| Serial { ns: time.0, ns_per_byte: rate.map_or(0.0, Rate::ns_per_byte) };
         Queue {
-            free_ns: vec![0; queue.channels as usize],
+            free_ns: vec![0; spec.queue.channels as usize],
             shared_free_ns: 0,
-            serial_read_ns: queue.serial_read.0 as u64,
-            serial_write_ns: queue.serial_write.0 as u64,
+            serial_read: serial(spec.queue.serial_read, spec.read.as_ref().map(|read| read.rate)),
+            serial_write: serial(spec.queue.serial_write, spec.write.as_ref().map(|write| write.rate)),
             all_done_ns: 0,
         }
     }
 
-    /// When a command that comes now and takes this long is done.
-    ///
-    /// It waits for the channel that is free first, then for the shared part; both are held from there on as long as it needs them. Alone it
-    /// takes its own time; with many, the slower of channels and shared part sets the pace.
+    /// When a command that comes now, takes this long and moves this much is done.
     #[inline]
-    pub(crate) fn schedule(&mut self, now_ns: u64, service_ns: u64, is_write: bool) -> u64 {
-        let channel = match self.free_ns.as_mut_slice() {
-            [only] => only,
-            several => several.iter_mut().min().expect("a checked profile has a channel"),
+    pub(crate) fn schedule(&mut self, now_ns: u64, service_ns: u64, bytes: u64, is_write: bool) -> u64 {
+        let done = match self.free_ns.as_mut_slice() {
+            [free] => {
+                *free = now_ns.max(*free) + service_ns;
+                *free
+            }
+            _ => self.schedule_on_channels(now_ns, service_ns, bytes, is_write),
         };
-        let start = now_ns.max(*channel);
-        let serial = if is_write { self.serial_write_ns } else { self.serial_read_ns }.min(service_ns);
-        let through = start.max(self.shared_free_ns) + serial;
-        if serial > 0 {
-            self.shared_free_ns = through;
-        }
-        let done = through + (service_ns - serial);
-        *channel = done;
         self.all_done_ns = self.all_done_ns.max(done);
         done
+    }
+
+    /// It waits for the channel that is free first, then for the shared part; both are held from there on as long as it needs them. Alone it
+    /// takes its own time; with many, the slower of channels and shared part sets the pace.
+    fn schedule_on_channels(&mut self, now_ns: u64, service_ns: u64, bytes: u64, is_write: bool) -> u64 {
+        let serial = if is_write { self.serial_write } else { self.serial_read };
+        let serial_ns = ((serial.ns + bytes as f64 * serial.ns_per_byte) as u64).min(service_ns);
+        let channel = self.free_ns.iter_mut().min().expect("a checked profile has a channel");
+        let through = now_ns.max(*channel).max(self.shared_free_ns) + serial_ns;
+        self.shared_free_ns = through;
+        *channel = through + (service_ns - serial_ns);
+        *channel
     }
 
     /// When everything handed over so far is done.
@@ -58,14 +71,15 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::units::Time;
 
-    fn rate(channels: u32, serial_ns: f64, depth: usize) -> f64 {
-        let mut queue = Queue::new(&spec::Queue { depth: 64, channels, serial_read: Time(serial_ns), serial_write: Time(0.0) });
+    /// I/Os of 1000 ns that are done in 1000 ns, at this depth.
+    fn rate(channels: usize, serial_ns: f64, depth: usize) -> f64 {
+        let serial = Serial { ns: serial_ns, ns_per_byte: 0.0 };
+        let mut queue = Queue { free_ns: vec![0; channels], shared_free_ns: 0, serial_read: serial, serial_write: serial, all_done_ns: 0 };
         let mut done = vec![0; depth];
         for _ in 0..1000 {
             let next = (0..depth).min_by_key(|&i| done[i]).unwrap();
-            done[next] = queue.schedule(done[next], 1000, false);
+            done[next] = queue.schedule(done[next], 1000, 4096, false);
         }
         1000.0 * 1000.0 / queue.all_done_ns() as f64
     }

@@ -104,9 +104,9 @@ pub struct Queue {
     pub depth: u32,
     /// Commands it works on at the same time.
     pub channels: u32,
-    /// Part of a read that no other command can overlap.
+    /// Part of a read that no other command can overlap, beside its data, which goes over one link at `read.rate`.
     pub serial_read: Time,
-    /// Part of a write that no other command can overlap.
+    /// Part of a write that no other command can overlap, beside its data, which goes over one link at `write.rate`.
     pub serial_write: Time,
 }
 
