@@ -1,0 +1,180 @@
+//! Each refusal with its message: what was found, and the way out.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+use flashmark_host::{Access, Found, Roots, TargetError, resolve};
+use record::Flag;
+
+use crate::machine::Machine;
+
+/// The refusal, with the changing path of the machine taken out.
+fn refusal(machine: &Machine, target: &str) -> String {
+    let error = resolve(&machine.roots, target, Access::Write).expect_err("it is refused");
+    error.to_string().replace(machine.path("").to_str().unwrap(), "/fake/")
+}
+
+/// A directory of the machine under a mount of its own.
+fn mounted(machine: &mut Machine, kind: &str, source: &str, options: &str) -> String {
+    let dir = machine.path("mnt");
+    fs::create_dir_all(&dir).unwrap();
+    let dir = fs::canonicalize(dir).unwrap();
+    machine.mount("0:77", &dir, kind, source, options);
+    dir.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_missing_target() {
+    insta::assert_snapshot!(refusal(&Machine::new(), "/dev/sdz"), @"'/dev/sdz' does not exist; `flashmark list` shows what is plugged in");
+}
+
+#[test]
+fn a_dangling_link() {
+    let machine = Machine::new();
+    symlink("../../sdq", machine.path("dev/disk/by-id/usb-Gone")).unwrap();
+    insta::assert_snapshot!(refusal(&machine, "/dev/disk/by-id/usb-Gone"), @"'/dev/disk/by-id/usb-Gone' is a link to '../../sdq', which does not exist; is the medium plugged in? `flashmark list` shows what is");
+}
+
+#[test]
+fn what_stores_nothing() {
+    let mut machine = Machine::new();
+    machine.file("dev/null", "char 1:3");
+    insta::assert_snapshot!(refusal(&machine, "/dev/null"), @"'/dev/null' is a character device, which stores nothing; name a directory, a file or a block device");
+    let _listener = UnixListener::bind(machine.path("dev/log")).unwrap();
+    insta::assert_snapshot!(refusal(&machine, "/dev/log"), @"'/dev/log' is a socket, which stores nothing; name a directory, a file or a block device");
+    let fifo = machine.path("dev/initctl");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+    insta::assert_snapshot!(refusal(&machine, "/dev/initctl"), @"'/dev/initctl' is a named pipe, which stores nothing; name a directory, a file or a block device");
+    let dir = mounted(&mut machine, "sysfs", "sysfs", "rw");
+    insta::assert_snapshot!(refusal(&machine, &dir), @"'/fake/mnt' is a pseudo file system (sysfs), which stores nothing; name a directory, a file or a block device");
+}
+
+#[test]
+fn the_running_system_whole_and_in_part() {
+    let mut machine = Machine::new();
+    machine.with_root_disk();
+    insta::assert_snapshot!(refusal(&machine, "/dev/sda"), @"'/dev/sda' is in use: the running system is on it (/), sda1 is mounted at /; choose another medium, or a directory on this one");
+    insta::assert_snapshot!(refusal(&machine, "/dev/sda2"), @"'/dev/sda2' is a partition of sda, which is in use: the running system is on it (/), sda1 is mounted at /; choose another medium, or a directory on this one");
+}
+
+#[test]
+fn a_mounted_stick_by_whatever_link() {
+    let mut machine = Machine::new();
+    machine.with_stick();
+    machine.mount("8:17", Path::new("/media/card"), "vfat", "/dev/sdb1", "rw");
+    insta::assert_snapshot!(refusal(&machine, "/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0"), @"'/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0' is in use: sdb1 is mounted at /media/card; unmount it first, or name a directory on it");
+    assert!(
+        matches!(resolve(&machine.roots, "/dev/sdb", Access::Read), Err(TargetError::InUse { .. })),
+        "reading is refused, too"
+    );
+}
+
+#[test]
+fn a_node_whose_device_is_gone() {
+    let machine = Machine::new();
+    machine.file("dev/sdx", "block 65:112");
+    insta::assert_snapshot!(refusal(&machine, "/dev/sdx"), @"'/dev/sdx' is a block device that the kernel does not know (any more); plug it in again, `flashmark list` shows what is there");
+}
+
+#[test]
+fn a_locked_card_may_be_read() {
+    let machine = Machine::new();
+    let disk = machine.with_stick();
+    machine.file(&format!("{disk}/ro"), "1\n");
+    insta::assert_snapshot!(refusal(&machine, "/dev/sdb"), @"sdb is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read");
+    assert!(resolve(&machine.roots, "/dev/sdb", Access::Read).is_ok());
+}
+
+#[test]
+fn an_empty_reader() {
+    let machine = Machine::new();
+    machine.disk("pci0000:00/usb1/1-2/host7/target7:0:0/7:0:0:0/block/sdc", "8:32", 0);
+    insta::assert_snapshot!(refusal(&machine, "/dev/sdc"), @"sdc holds no medium (size 0); put one in, or see `flashmark list`");
+}
+
+#[test]
+fn a_network() {
+    let mut machine = Machine::new();
+    let dir = mounted(&mut machine, "nfs4", "nas:/export", "rw");
+    insta::assert_snapshot!(refusal(&machine, &dir), @"'/fake/mnt' is on nas:/export over nfs4: that would measure the way there, not a medium; run flashmark where the medium is plugged in");
+}
+
+#[test]
+fn a_read_only_file_system() {
+    let mut machine = Machine::new();
+    let dir = mounted(&mut machine, "ext4", "/dev/sdc1", "ro,relatime");
+    insta::assert_snapshot!(refusal(&machine, &dir), @"'/fake/mnt' is on a file system that is mounted read-only (ext4 at /fake/mnt); remount it writable or name another directory");
+}
+
+#[test]
+fn a_file_that_is_swapped_on_or_the_content_of_a_loop_device() {
+    let mut machine = Machine::new();
+    let dir = mounted(&mut machine, "ext4", "/dev/sdc1", "rw");
+    let file = format!("{dir}/image");
+    fs::write(&file, "content").unwrap();
+    assert!(matches!(resolve(&machine.roots, &file, Access::Write), Ok(Found::File(found)) if found.size_bytes == 7));
+    let image = machine.disk("virtual/block/loop0", "7:0", 1 << 30);
+    machine.file(&format!("{image}/loop/backing_file"), &file);
+    insta::assert_snapshot!(refusal(&machine, &file), @"'/fake/mnt/image' is the content of loop0; name another file or a directory");
+    machine.file("proc/swaps", &format!("Filename Type\n{file} file 1 0 -2\n"));
+    insta::assert_snapshot!(refusal(&machine, &file), @"'/fake/mnt/image' is swap space; name another file or a directory");
+}
+
+#[test]
+fn a_directory_without_rights() {
+    if rustix::process::geteuid().is_root() {
+        return skipped("root may write everywhere");
+    }
+    let error = resolve(&Roots::default(), "/", Access::Write).unwrap_err();
+    assert_eq!(error.to_string(), "no right to write to '/'; name a directory that is yours, or run it as root");
+}
+
+#[allow(clippy::disallowed_macros, reason = "a test says why it did nothing")]
+pub fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+#[test]
+fn memory_compression_and_sparse_files_are_allowed_with_a_doubt() {
+    for (kind, options, flag) in
+        [("tmpfs", "rw", Flag::MemoryFilesystem), ("btrfs", "rw,compress=zstd:3", Flag::CompressedFilesystem)]
+    {
+        let mut machine = Machine::new();
+        let dir = mounted(&mut machine, kind, kind, options);
+        assert_eq!(resolve(&machine.roots, &dir, Access::Write).unwrap().flags(), [flag]);
+    }
+    let mut machine = Machine::new();
+    let file = format!("{}/sparse", mounted(&mut machine, "ext4", "/dev/sdc1", "rw"));
+    fs::File::create(&file).unwrap().set_len(1 << 20).unwrap();
+    assert_eq!(resolve(&machine.roots, &file, Access::Write).unwrap().flags(), [Flag::Sparse { hole_bytes: 1 << 20 }]);
+}
+
+#[test]
+fn a_free_stick_is_found_by_any_name_and_recorded() {
+    let machine = Machine::new();
+    machine.with_stick();
+    for name in ["/dev/sdb1", "/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0-part1"] {
+        let found = resolve(&machine.roots, name, Access::Write).unwrap();
+        let target = found.record(&machine.roots, name);
+        assert_eq!(
+            (target.device.as_deref(), target.device_number.as_deref(), target.diskseq),
+            (Some("sdb1"), Some("8:17"), Some(7))
+        );
+        assert_eq!((target.path.as_str(), target.queue.unwrap().max_sectors_kb), (name, Some(120)));
+        assert!(matches!(found, Found::Block(block) if block.size_bytes() == 8 << 30 && block.path == Path::new("/dev/sdb1")));
+    }
+}
+
+#[test]
+fn a_loop_device_through_the_page_cache_is_doubted() {
+    let mut machine = Machine::new();
+    let dir = mounted(&mut machine, "tmpfs", "tmpfs", "rw");
+    let image = machine.disk("virtual/block/loop0", "7:0", 1 << 30);
+    machine.file(&format!("{image}/loop/backing_file"), &format!("{dir}/image"));
+    machine.file(&format!("{image}/loop/dio"), "0\n");
+    let found = resolve(&machine.roots, "/dev/loop0", Access::Write).unwrap();
+    assert_eq!(found.flags(), [Flag::MemoryFilesystem, Flag::HostCached]);
+    assert_eq!(found.record(&machine.roots, "/dev/loop0").backing, Some(format!("{dir}/image (through the page cache)")));
+}

@@ -1,0 +1,246 @@
+//! On real loop devices: claims, staging, leftovers. Needs root; says so where there is none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use flashmark_host::loopdev::attach_with;
+use flashmark_host::{
+    Access, BlockTarget, Claim, Found, Loop, LoopOptions, MkfsSpec, Roots, Staged, claim, clean_leftovers, mounts,
+    prove_on_device, resolve, stage_filesystem,
+};
+use record::units::MIB;
+
+use crate::refusals::skipped;
+
+const DEVICE_BYTES: u64 = 64 * MIB;
+const OFFSET_BYTES: u64 = 24 * MIB;
+const BYTES: u64 = 16 * MIB;
+
+/// A loop device over a file of 0xa5, as a medium.
+struct Bench {
+    device: Loop,
+    dir: tempfile::TempDir,
+}
+
+impl Bench {
+    /// With `partitions`, the kernel takes them; `None` without the rights.
+    fn new(partitions: bool) -> Option<Bench> {
+        if !rustix::process::geteuid().is_root() || !Path::new("/dev/loop-control").exists() {
+            skipped("loop devices need root and /dev/loop-control");
+            return None;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("medium");
+        fs::write(&file, vec![0xa5; DEVICE_BYTES as usize]).unwrap();
+        match attach_with(&file, LoopOptions { partitions, ..LoopOptions::default() }) {
+            Ok(device) => Some(Bench { device, dir }),
+            Err(error) => {
+                skipped(&format!("no loop device can be attached here: {error}"));
+                None
+            }
+        }
+    }
+
+    fn state_dir(&self) -> PathBuf {
+        self.dir.path().join("state")
+    }
+
+    fn target(&self) -> BlockTarget {
+        block(self.device.path())
+    }
+
+    fn stage(&self) -> (Claim, Staged) {
+        let target = self.target();
+        let mut claim = claim(&Roots::default(), &target).unwrap();
+        let staged = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &MkfsSpec::record_ops(), &self.state_dir());
+        (claim, staged.unwrap())
+    }
+
+    /// Nothing of a stage is left: no partition, no loop device over this one, no mount, no note.
+    fn assert_clean(&self, mount_point: &Path) {
+        let target = self.target();
+        assert_eq!((target.disk.partitions.len(), target.disk.uses), (0, vec![]));
+        assert!(!mount_point.parent().unwrap().exists());
+        assert_eq!(fs::read_dir(self.state_dir()).unwrap().count(), 0);
+    }
+
+    /// The bytes outside the region are as they were.
+    fn assert_untouched_outside(&self) {
+        let content = fs::read(self.dir.path().join("medium")).unwrap();
+        let (start, end) = (OFFSET_BYTES as usize, (OFFSET_BYTES + BYTES) as usize);
+        assert!(content[..start].iter().chain(&content[end..]).all(|byte| *byte == 0xa5));
+        assert!(content[start..end].iter().any(|byte| *byte != 0xa5), "the file system is in the region");
+    }
+}
+
+fn block(path: &Path) -> BlockTarget {
+    match resolve(&Roots::default(), path.to_str().unwrap(), Access::Write).unwrap() {
+        Found::Block(block) => *block,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn stages_and_undoes(partitions: bool) {
+    let Some(bench) = Bench::new(partitions) else { return };
+    let (mut claim, staged) = bench.stage();
+    assert!(!claim.is_held());
+    assert_eq!(
+        staged.description(),
+        "ext4 -b 4096 -E stride=1,stripe-width=16 -O ^has_journal, noatime, noinit_itable, on a 16 MiB region at 24 MiB"
+    );
+    let roots = Roots::default();
+    let mount = mounts(&roots).into_iter().find(|mount| mount.at == staged.mount_point()).unwrap();
+    assert_eq!((mount.kind.as_str(), mount.number), ("ext4", staged.number()));
+    assert!(mount.has_option("noatime"));
+
+    // the directory is proved to be on the region, and on nothing else
+    fs::write(staged.mount_point().join("file"), "content").unwrap();
+    prove_on_device(&roots, staged.mount_point(), staged.number()).unwrap();
+    let elsewhere = prove_on_device(&roots, bench.dir.path(), staged.number()).unwrap_err().to_string();
+    assert!(elsewhere.contains("the mount it should be on is not there; nothing was written"), "{elsewhere}");
+
+    // while it is staged the medium is in use, and a run that is alive is not cleaned up
+    let refused = resolve(&roots, bench.device.path().to_str().unwrap(), Access::Write).unwrap_err().to_string();
+    assert!(refused.contains(" is in use: "), "{refused}");
+    assert!(claim.retake().is_err());
+    assert!(clean_leftovers(&bench.state_dir()).unwrap().is_empty());
+
+    let mount_point = staged.mount_point().to_owned();
+    staged.undo().unwrap();
+    claim.retake().unwrap();
+    claim.release();
+    bench.assert_clean(&mount_point);
+    bench.assert_untouched_outside();
+}
+
+#[test]
+fn a_partition_without_a_table_carries_the_file_system() {
+    stages_and_undoes(true);
+}
+
+#[test]
+fn where_the_kernel_takes_no_partition_a_loop_device_does() {
+    stages_and_undoes(false);
+}
+
+#[test]
+fn a_dropped_stage_is_undone() {
+    let Some(bench) = Bench::new(true) else { return };
+    let (_claim, staged) = bench.stage();
+    let mount_point = staged.mount_point().to_owned();
+    drop(staged);
+    drop(_claim);
+    bench.assert_clean(&mount_point);
+}
+
+#[test]
+fn a_failed_mkfs_leaves_nothing() {
+    let Some(bench) = Bench::new(true) else { return };
+    let target = bench.target();
+    let mut claim = claim(&Roots::default(), &target).unwrap();
+    let mut spec = MkfsSpec::record_ops();
+    spec.options = vec!["-b".to_owned(), "77".to_owned()];
+    let error = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, &bench.state_dir()).unwrap_err();
+    assert!(error.to_string().contains("mkfs.ext4 -q -F -b 77"), "{error}");
+    claim.retake().unwrap();
+    claim.release();
+    assert_eq!((bench.target().disk.partitions.len(), fs::read_dir(bench.state_dir()).unwrap().count()), (0, 0));
+}
+
+#[test]
+fn a_region_outside_the_medium_is_refused() {
+    let Some(bench) = Bench::new(false) else { return };
+    let target = bench.target();
+    let mut claim = claim(&Roots::default(), &target).unwrap();
+    for (offset, bytes) in [(DEVICE_BYTES, 4096), (512, 4096), (0, 0), (u64::MAX - 4095, 8192)] {
+        let error = stage_filesystem(&mut claim, &target, offset, bytes, &MkfsSpec::record_ops(), &bench.state_dir());
+        assert!(error.unwrap_err().to_string().contains("it must lie inside"));
+    }
+    assert!(claim.is_held() && !bench.state_dir().exists(), "nothing was begun");
+}
+
+#[test]
+fn a_claimed_device_cannot_be_mounted_or_claimed_twice() {
+    let Some(bench) = Bench::new(false) else { return };
+    let target = bench.target();
+    let first = claim(&Roots::default(), &target).unwrap();
+    let second = claim(&Roots::default(), &target).unwrap_err().to_string();
+    assert!(second.contains("is held by another program or mounted"), "{second}");
+    let refused = resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write).unwrap_err().to_string();
+    assert!(refused.contains("is held open by another program"), "{refused}");
+    drop(first);
+    assert!(resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write).is_ok());
+}
+
+const CHILD: &str = "FLASHMARK_TEST_STAGES_ON";
+
+/// Not a test of its own: what `a_killed_run_is_cleaned_up` starts and kills.
+#[test]
+#[ignore = "is run, and killed, by another test"]
+#[allow(clippy::disallowed_macros, reason = "tells its parent that it may be killed now")]
+fn stage_and_wait_to_be_killed() {
+    let Ok(paths) = std::env::var(CHILD) else { return };
+    let (device, state_dir) = paths.split_once(':').unwrap();
+    let target = block(Path::new(device));
+    let mut claim = claim(&Roots::default(), &target).unwrap();
+    let spec = MkfsSpec::record_ops();
+    let staged = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, Path::new(state_dir)).unwrap();
+    println!("staged at {}", staged.mount_point().display());
+    std::thread::sleep(std::time::Duration::from_secs(600));
+}
+
+fn killed_run_is_cleaned_up(partitions: bool) {
+    use std::io::BufRead;
+    let Some(bench) = Bench::new(partitions) else { return };
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "stage::stage_and_wait_to_be_killed", "--ignored", "--nocapture"])
+        .env(CHILD, format!("{}:{}", bench.device.path().display(), bench.state_dir().display()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    let staged = lines.map_while(Result::ok).find_map(|line| line.split_once("staged at ").map(|(_, path)| PathBuf::from(path)));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mount_point = staged.expect("the child staged");
+
+    // the mount outlived its maker, and a bystander on the same machine must not be touched
+    assert!(mounts(&Roots::default()).iter().any(|mount| mount.at == mount_point));
+    let bystander = Bench::new(partitions).unwrap();
+    let (_claim, untouched) = bystander.stage();
+    let cleaned = clean_leftovers(&bench.state_dir()).unwrap();
+    assert_eq!(cleaned.len(), 1);
+    assert!(cleaned[0].undone.is_ok(), "{:?}", cleaned[0].undone);
+    bench.assert_clean(&mount_point);
+    bench.assert_untouched_outside();
+    prove_on_device(&Roots::default(), untouched.mount_point(), untouched.number()).unwrap();
+    assert!(clean_leftovers(&bench.state_dir()).unwrap().is_empty());
+}
+
+#[test]
+fn a_killed_run_is_cleaned_up() {
+    killed_run_is_cleaned_up(true);
+}
+
+#[test]
+fn a_killed_run_over_a_loop_device_is_cleaned_up() {
+    killed_run_is_cleaned_up(false);
+}
+
+#[test]
+fn a_note_of_something_that_is_no_longer_there_undoes_nothing_else() {
+    let Some(bench) = Bench::new(true) else { return };
+    let (mut claim, staged) = bench.stage();
+    let note = fs::read_dir(bench.state_dir()).unwrap().next().unwrap().unwrap().path();
+    // a forged note of a dead run: the same partition at another offset
+    let forged = fs::read_to_string(&note).unwrap().replace(&OFFSET_BYTES.to_string(), &(OFFSET_BYTES + 4096).to_string());
+    let elsewhere = bench.dir.path().join("forged");
+    fs::create_dir(&elsewhere).unwrap();
+    let own = staged.mount_point().parent().unwrap().to_str().unwrap().to_owned();
+    fs::write(elsewhere.join("x.stage"), forged.replace(&own, "/tmp/flashmark-stage-forged")).unwrap();
+    assert!(clean_leftovers(&elsewhere).unwrap()[0].undone.is_ok());
+    prove_on_device(&Roots::default(), staged.mount_point(), staged.number()).unwrap();
+    staged.undo().unwrap();
+    claim.retake().unwrap();
+}

@@ -1,0 +1,133 @@
+//! Why media are in use: by number, through every stack, for whole devices and partitions alike.
+
+use std::path::Path;
+
+use flashmark_host::{Use, list, uses};
+
+use crate::machine::Machine;
+
+fn said(machine: &Machine, disk: &str) -> Vec<String> {
+    uses(&machine.roots, disk).iter().map(Use::to_string).collect()
+}
+
+#[test]
+fn a_mount_on_a_partition_is_a_use_of_the_whole_whatever_its_source_is_called() {
+    let mut machine = Machine::new();
+    machine.with_root_disk();
+    machine.with_stick();
+    assert_eq!(said(&machine, "sdb"), [""; 0]);
+    machine.mount("8:17", Path::new("/media/card"), "vfat", "/dev/disk/by-label/lies", "rw");
+    assert_eq!(said(&machine, "sdb"), ["sdb1 is mounted at /media/card"]);
+    assert_eq!(said(&machine, "sda"), ["the running system is on it (/)", "sda1 is mounted at /"]);
+}
+
+#[test]
+fn an_anonymous_number_falls_back_on_what_was_mounted() {
+    let mut machine = Machine::new();
+    machine.with_stick();
+    machine.mount("0:45", Path::new("/data"), "btrfs", "/dev/sdb1", "rw,subvol=/@");
+    assert_eq!(said(&machine, "sdb"), ["sdb1 is mounted at /data"]);
+}
+
+#[test]
+fn every_member_of_a_mounted_btrfs_is_in_use() {
+    let machine = Machine::new();
+    let disk = machine.with_stick();
+    machine.link("sys/fs/btrfs/6a1c/devices/sdb1", &format!("{disk}/sdb1"));
+    assert_eq!(said(&machine, "sdb"), ["sdb1 is part of the mounted btrfs 6a1c"]);
+}
+
+#[test]
+fn swap_is_found_by_number_through_a_link() {
+    let machine = Machine::new();
+    machine.with_stick();
+    machine
+        .file("proc/swaps", "Filename Type\n/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0-part1 partition 1 0 -2\n");
+    assert_eq!(said(&machine, "sdb"), ["sdb1 is swap space"]);
+}
+
+#[test]
+fn lvm_on_luks_on_a_partition_is_followed_to_its_mount() {
+    let mut machine = Machine::new();
+    let stick = machine.with_stick();
+    let crypt = machine.disk("virtual/block/dm-0", "253:0", 1 << 30);
+    machine.file(&format!("{crypt}/dm/uuid"), "CRYPT-LUKS2-11-luks\n");
+    let volume = machine.disk("virtual/block/dm-1", "253:1", 1 << 30);
+    machine.file(&format!("{volume}/dm/uuid"), "LVM-abcdef\n");
+    machine.stack(&crypt, &format!("{stick}/sdb1"));
+    machine.stack(&volume, &crypt);
+    machine.mount("253:1", Path::new("/home"), "ext4", "/dev/mapper/vg-home", "rw");
+    assert_eq!(said(&machine, "sdb"), ["dm-1 is mounted at /home", "dm-0 is part of dm-1 (LVM)", "sdb1 is part of dm-0 (LUKS)"]);
+}
+
+#[test]
+fn a_stacked_device_is_not_in_use_by_itself_but_by_what_else_is_on_its_medium() {
+    let mut machine = Machine::new();
+    let stick = machine.with_stick();
+    let (one, two) = (machine.disk("virtual/block/dm-0", "253:0", 1 << 30), machine.disk("virtual/block/dm-1", "253:1", 1 << 30));
+    machine.stack(&one, &format!("{stick}/sdb1"));
+    assert_eq!(said(&machine, "dm-0"), [""; 0]);
+    machine.stack(&two, &format!("{stick}/sdb1"));
+    machine.mount("253:1", Path::new("/srv"), "ext4", "/dev/dm-1", "rw");
+    assert_eq!(said(&machine, "dm-0"), ["dm-1 is mounted at /srv", "sdb1 is part of dm-1 (dm)"]);
+}
+
+#[test]
+fn a_raid_carries_the_running_system_on_both_its_halves() {
+    let mut machine = Machine::new();
+    let stick = machine.with_stick();
+    let other = machine.disk("pci0000:00/ata2/host1/target1:0:0/1:0:0:0/block/sdc", "8:32", 1 << 30);
+    let raid = machine.disk("virtual/block/md0", "9:0", 1 << 30);
+    machine.stack(&raid, &stick);
+    machine.stack(&raid, &other);
+    machine.mount("9:0", Path::new("/"), "ext4", "/dev/md0", "rw");
+    for name in ["sdb", "sdc"] {
+        let holder = format!("{name} is part of md0 (MD)");
+        assert_eq!(said(&machine, name), ["the running system is on it (/)", "md0 is mounted at /", &holder]);
+    }
+}
+
+#[test]
+fn a_live_system_on_an_image_on_a_stick_is_the_running_system() {
+    let mut machine = Machine::new();
+    machine.with_stick();
+    let image = machine.disk("virtual/block/loop0", "7:0", 1 << 30);
+    machine.mount("8:17", Path::new("/run/live/medium"), "vfat", "/dev/sdb1", "ro");
+    machine.file(&format!("{image}/loop/backing_file"), "/run/live/medium/filesystem.squashfs\n");
+    machine.mount("7:0", Path::new("/run/live/rootfs"), "squashfs", "/dev/loop0", "ro");
+    machine.mount("0:30", Path::new("/"), "overlay", "overlay", "rw,lowerdir=/run/live/rootfs");
+    assert_eq!(said(&machine, "sdb")[0], "the running system is on it (/)");
+}
+
+#[test]
+fn a_loop_over_a_device_holds_it_and_one_over_a_file_on_it_does_not() {
+    let machine = Machine::new();
+    machine.with_stick();
+    let image = machine.disk("virtual/block/loop0", "7:0", 1 << 30);
+    machine.file(&format!("{image}/loop/backing_file"), "/media/card/image\n");
+    assert_eq!(said(&machine, "sdb"), [""; 0]);
+    machine.file(&format!("{image}/loop/backing_file"), "/dev/sdb1\n");
+    assert_eq!(said(&machine, "sdb"), ["sdb1 is part of loop0 (loop)"]);
+    assert_eq!(said(&machine, "loop0"), [""; 0]);
+}
+
+#[test]
+fn zram_that_writes_back_to_a_stick_holds_it() {
+    let machine = Machine::new();
+    machine.with_stick();
+    let zram = machine.disk("virtual/block/zram0", "252:0", 1 << 30);
+    machine.file(&format!("{zram}/backing_dev"), "none\n");
+    assert_eq!(said(&machine, "sdb"), [""; 0]);
+    machine.file(&format!("{zram}/backing_dev"), "/dev/sdb\n");
+    machine.file("proc/swaps", "Filename Type\n/dev/zram0 partition 1 0 100\n");
+    assert_eq!(said(&machine, "sdb"), ["zram0 is swap space", "sdb is part of zram0 (zram)"]);
+}
+
+#[test]
+fn this_machine_knows_the_medium_it_runs_on() {
+    let roots = flashmark_host::Roots::default();
+    let root = flashmark_host::device_of_directory(&roots, Path::new("/")).unwrap();
+    let Some(medium) = root.medium() else { return };
+    let listed = list(&roots).into_iter().find(|disk| disk.name == medium.name).unwrap();
+    assert!(listed.uses.iter().any(|used| matches!(used, Use::Root { .. })), "{:?}", listed.uses);
+}
