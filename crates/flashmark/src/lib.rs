@@ -1,1 +1,16 @@
-//! The program.
+//! The program: flags -> request -> opened target -> plan -> sitting -> record -> outputs.
+//!
+//! `main.rs` composes; [`cli`] is the command line as typed, [`request`] what is meant by it, [`opened`] the target with everything
+//! known about it, [`session`] one sitting of a run. A library only so that `xtask` can print man pages from the same flags.
+
+pub mod claims;
+pub mod cli;
+pub mod commands;
+pub mod exit;
+pub mod opened;
+pub mod outputs;
+pub mod request;
+pub mod screen;
+pub mod session;
+pub mod signals;
+pub mod words;

@@ -1,1 +1,38 @@
-fn main() {}
+//! Flashmark tells how storage really behaves.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use flashmark::cli::{Cli, Command, SimCommand};
+use flashmark::{commands, exit};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { exit::Exit::Usage.into() } else { exit::Exit::Done.into() };
+        }
+    };
+    match dispatch(cli.command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            eprintln!("flashmark: {failure}");
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(command: Command) -> exit::Result {
+    match command {
+        Command::List(flags) => commands::list::run(&flags),
+        Command::Run(flags) => commands::run::run(&flags),
+        Command::Resume(flags) => commands::resume::run(&flags),
+        Command::Show(flags) => commands::show::run(&flags),
+        Command::Runs(flags) => commands::runs::run(&flags),
+        Command::Report(flags) => commands::report::run(&flags),
+        Command::Tests(flags) => commands::tests::run(&flags),
+        Command::Sim(SimCommand::List) => commands::sim::list(),
+        Command::Sim(SimCommand::Show { profile }) => commands::sim::show(&profile),
+    }
+}

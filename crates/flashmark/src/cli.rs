@@ -1,0 +1,171 @@
+//! The command line as typed. Nothing here touches the system; `commands` turns these into what is meant.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Tells how storage really behaves.
+#[derive(Debug, Parser)]
+#[command(name = "flashmark", version, about, propagate_version = true, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Start with:  flashmark run . --suite quick     the storage under this directory, in about a minute, without root
+             flashmark list                    what is plugged in, and whether testing it is safe
+
+Exit codes:  0 done, 1 the medium failed a check, 2 usage, 3 refused for safety, 4 I/O error on the medium,
+             5 internal error, 130 interrupted (the record is kept and can be resumed)";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Shows media, what they are, whether they are in use and why, and whether testing is safe.
+    List(ListFlags),
+    /// Measures a target.
+    Run(Box<RunFlags>),
+    /// Goes on with a run that was interrupted; no finished cell is repeated.
+    Resume(ResumeFlags),
+    /// Prints the summary of a run.
+    Show(ShowFlags),
+    /// Lists the runs kept on this machine.
+    Runs(RunsFlags),
+    /// Writes the page of one run or several.
+    Report(ReportFlags),
+    /// Shows the tests, what each does and what can be set.
+    Tests(TestsFlags),
+    /// Simulated media to try things on.
+    #[command(subcommand)]
+    Sim(SimCommand),
+}
+
+/// Flags of `list`.
+#[derive(Debug, Args)]
+pub struct ListFlags {
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `run`.
+#[derive(Debug, Args)]
+pub struct RunFlags {
+    /// A directory (a test file is made in it and removed), a regular file, a block device, or sim:PROFILE.
+    pub target: String,
+    /// quick (about a minute), standard (about ten), full, seeds (every published test as published), or a TOML file.
+    #[arg(long, default_value = "standard", value_name = "NAME|FILE")]
+    pub suite: String,
+    /// Only these tests, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "TEST,..")]
+    pub only: Vec<String>,
+    /// Without these tests.
+    #[arg(long, value_delimiter = ',', value_name = "TEST,..")]
+    pub skip: Vec<String>,
+    /// Changes a setting of a test; `flashmark tests` shows them. May be given several times.
+    #[arg(long, value_name = "TEST.SETTING=VALUE")]
+    pub set: Vec<String>,
+    /// What the box claims: capacity=32GB,class=10,uhs=1,video=30,app=A1,read=95MB/s,write=40MB/s. Below it: exit code 1.
+    #[arg(long, value_name = "CLAIMS")]
+    pub claim: Option<String>,
+    /// Your words for this run.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Every random choice comes from this number; without it a new one is drawn (and recorded).
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// The longest the run may take, for example 10m.
+    #[arg(long, value_name = "DURATION")]
+    pub time_limit: Option<String>,
+    /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none).
+    #[arg(long, value_name = "ID")]
+    pub erase: Option<String>,
+    /// Touches only this range of a raw medium or file, for example 1GiB+64MiB.
+    #[arg(long, value_name = "OFFSET+SIZE")]
+    pub span: Option<String>,
+    /// How I/O is issued.
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "uring", "psync"])]
+    pub engine: String,
+    /// Writes the record there as well; - for standard output.
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Writes the page there; without it, it is kept with the run.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Prints what would be done (tests, bytes written, wear, time) and does nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// No progress on the screen.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Flags of `resume`.
+#[derive(Debug, Args)]
+pub struct ResumeFlags {
+    /// Which run: its id, the beginning of it, or "latest"; without it, the latest unfinished one.
+    pub run: Option<String>,
+    /// Writes the record there as well; - for standard output.
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Writes the page there.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// No progress on the screen.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Flags of `show`.
+#[derive(Debug, Args)]
+pub struct ShowFlags {
+    /// Which run: its id, the beginning of it, "latest", or a record file.
+    #[arg(default_value = "latest")]
+    pub run: String,
+    /// Every cell, not only the summary.
+    #[arg(long)]
+    pub all: bool,
+    /// The record as JSON.
+    #[arg(long, conflicts_with = "all")]
+    pub json: bool,
+}
+
+/// Flags of `runs`.
+#[derive(Debug, Args)]
+pub struct RunsFlags {
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `report`.
+#[derive(Debug, Args)]
+pub struct ReportFlags {
+    /// Which runs.
+    #[arg(required = true)]
+    pub runs: Vec<String>,
+    /// Where to write the page; with several runs, a directory for one page each.
+    #[arg(long, value_name = "FILE")]
+    pub html: PathBuf,
+}
+
+/// Flags of `tests`.
+#[derive(Debug, Args)]
+pub struct TestsFlags {
+    /// Only this test.
+    pub test: Option<String>,
+}
+
+/// What to do with simulated media.
+#[derive(Debug, Subcommand)]
+pub enum SimCommand {
+    /// Names the profiles, a line each.
+    List,
+    /// Prints a profile.
+    Show {
+        /// Its name.
+        profile: String,
+    },
+}

@@ -1,0 +1,10 @@
+//! One file per command.
+
+pub mod list;
+pub mod report;
+pub mod resume;
+pub mod run;
+pub mod runs;
+pub mod show;
+pub mod sim;
+pub mod tests;

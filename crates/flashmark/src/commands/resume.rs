@@ -1,0 +1,45 @@
+//! `flashmark resume`: goes on with an interrupted run; no finished cell is repeated.
+
+use record::Stop;
+use store::{Resumed, Store};
+use suite::Plan;
+
+use crate::cli::ResumeFlags;
+use crate::commands::run::software;
+use crate::exit::{Exit, OrExit, Result, usage};
+use crate::opened::Opened;
+use crate::outputs::{Outputs, print};
+use crate::request::Request;
+use crate::session::Sitting;
+
+/// Runs the command.
+pub fn run(flags: &ResumeFlags) -> Result {
+    let store = Store::open(Store::default_root());
+    let dir = match &flags.run {
+        Some(name) => store.find(name).or_usage()?,
+        None => match store.last_unfinished().or_usage()? {
+            Some(dir) => dir,
+            None => return usage("no run is unfinished; `flashmark runs` lists them all"),
+        },
+    };
+    let lock = dir.lock().or_refuse()?;
+    let replayed = dir.replay().or_usage()?;
+    let record = replayed.record;
+    let request: Request = serde_json::from_value(replayed.command).or_usage()?;
+    let finished = |stop: Stop| !matches!(stop, Stop::Interrupted | Stop::Error);
+    let done: Vec<_> = record.cells.iter().filter(|cell| finished(cell.stop)).cloned().collect();
+    let skipped = |id: &str| record.skipped.iter().any(|skip| skip.test == id);
+    if record.plan.iter().all(|planned| done.iter().any(|cell| cell.id == planned.id) || skipped(&planned.id)) {
+        print(&format!("{} is finished; show it with: flashmark show {}\n", dir.name(), dir.name()))?;
+        return Ok(Exit::Done);
+    }
+    let opened = Opened::open(&request)?;
+    opened.same_as(&record).or_refuse()?;
+    let cells = record.plan.iter().filter(|planned| !skipped(&planned.id)).cloned().collect();
+    let plan = Plan { suite: record.run.suite.clone(), cells, skipped: record.skipped.clone(), time_limit_ns: request.time_limit_ns };
+    let mut journal = dir.journal(lock).or_internal()?;
+    let resumed = Resumed { started: opened.now(), host: opened.host.clone(), software: software() };
+    journal.append(&resumed.into()).or_internal()?;
+    let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
+    Sitting { opened, plan, request, dir, journal, done, used_ns: record.run.elapsed_ns, outputs }.hold()
+}

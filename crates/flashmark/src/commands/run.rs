@@ -1,0 +1,101 @@
+//! `flashmark run`: from a target to a record and a report.
+
+use jiff::Timestamp;
+use record::units::{Bytes, Nanos};
+use record::{Ended, Run, Software};
+use store::{Opening, Store};
+use suite::Plan;
+
+use crate::cli::RunFlags;
+use crate::exit::{Exit, OrExit, Result};
+use crate::opened::Opened;
+use crate::outputs::{Outputs, print};
+use crate::request::{self, Request, Wanted};
+use crate::screen;
+use crate::session::Sitting;
+
+/// Runs the command.
+pub fn run(flags: &RunFlags) -> Result {
+    let (request, wanted) = request::read(flags)?;
+    let opened = Opened::open(&request)?;
+    let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.site).or_usage()?;
+    if wanted.plan_only {
+        print(&describe(&plan, &opened))?;
+        return Ok(Exit::Done);
+    }
+    let id = run_id(&request, &wanted, &opened);
+    let opening = opening(&id, &request, &wanted, &opened, &plan)?;
+    let dir = Store::open(Store::default_root()).create(&id, &opening).or_internal()?;
+    let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
+    let outputs = Outputs { json: wanted.json, html: wanted.html, quiet: wanted.quiet };
+    Sitting { opened, plan, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
+}
+
+/// The first line of the journal: everything known before the first cell.
+fn opening(id: &str, request: &Request, wanted: &Wanted, opened: &Opened, plan: &Plan) -> Result<Opening> {
+    let run = Run {
+        id: id.to_owned(),
+        started: opened.now(),
+        seed: request.seed,
+        suite: plan.suite.clone(),
+        label: wanted.label.clone(),
+        command: std::env::args().collect(),
+        software: software(),
+        ended: Ended::Running,
+        ..Run::default()
+    };
+    let mut medium = opened.medium.clone();
+    medium.claims = request.claims.clone();
+    Ok(Opening {
+        run,
+        medium,
+        host: opened.host.clone(),
+        target: opened.target.clone(),
+        plan: plan.cells.clone(),
+        skipped: plan.skipped.clone(),
+        flags: opened.flags.clone(),
+        command: serde_json::to_value(request).or_internal()?,
+    })
+}
+
+/// This program.
+pub fn software() -> Software {
+    Software {
+        name: "flashmark".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: option_env!("FLASHMARK_COMMIT").filter(|commit| !commit.is_empty()).map(str::to_owned),
+    }
+}
+
+/// A simulated run is named by what it is, so that its record is the same each time; a real one by its time.
+fn run_id(request: &Request, wanted: &Wanted, opened: &Opened) -> String {
+    let what = if opened.is_simulated() { request.target.trim_start_matches("sim:").to_owned() } else { opened.short_name() };
+    let plain: String = what.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let suite: String = wanted.suite.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    let name = plain.trim_matches('-');
+    if opened.is_simulated() {
+        format!("sim-{name}-{suite}-{}", request.seed)
+    } else {
+        format!("{}-{name}-{suite}", Timestamp::now().strftime("%Y%m%d-%H%M%S"))
+    }
+}
+
+/// What would be done, for `--plan`.
+fn describe(plan: &Plan, opened: &Opened) -> String {
+    let mut text = format!("{}\nSuite {} would run {} cells:\n", opened.describe(), plan.suite, plan.cells.len());
+    for cell in &plan.cells {
+        text += &screen::planned(cell);
+        text.push('\n');
+    }
+    for skip in &plan.skipped {
+        text += &format!("  {:<34} left out: {}\n", skip.test, skip.reason);
+    }
+    let written = plan.max_written_bytes();
+    text += &format!("\nTime     at most {}\nWritten  at most {}", Nanos(plan.max_ns()), Bytes(written));
+    if let Some(capacity) = opened.medium.capacity_bytes.filter(|capacity| *capacity > 0 && written > 0) {
+        // A merge-bound card programs a whole allocation unit for a random write (flash.md H), but at most as fast as it streams.
+        text += &format!(", {:.2} times the capacity", written as f64 / capacity as f64);
+        text += "\nWear     small random writes cost a cheap card up to an allocation unit (4 MiB) each; the report counts what was written";
+    }
+    text + "\nNothing was written.\n"
+}

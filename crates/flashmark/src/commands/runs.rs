@@ -1,0 +1,46 @@
+//! `flashmark runs`: the runs kept on this machine, oldest first.
+
+use store::Store;
+
+use crate::cli::RunsFlags;
+use crate::exit::{Exit, OrExit, Result};
+use crate::outputs::print;
+
+/// Runs the command.
+pub fn run(flags: &RunsFlags) -> Result {
+    let store = Store::open(Store::default_root());
+    let runs = store.runs().or_usage()?;
+    if flags.json {
+        let list: Vec<serde_json::Value> = runs
+            .iter()
+            .map(|run| match &run.overview {
+                Ok(overview) => serde_json::json!({ "name": run.dir.name(), "run": overview }),
+                Err(reason) => serde_json::json!({ "name": run.dir.name(), "damaged": reason }),
+            })
+            .collect();
+        print(&format!("{}\n", serde_json::to_string_pretty(&list).or_internal()?))?;
+        return Ok(Exit::Done);
+    }
+    if runs.is_empty() {
+        print(&format!("No runs in {} yet; make one with: flashmark run . --suite quick\n", store.root().display()))?;
+    }
+    for run in &runs {
+        let line = match &run.overview {
+            Ok(it) => {
+                let ended = serde_json::to_value(it.ended).or_internal()?;
+                let label = it.label.as_deref().map(|label| format!("  \"{label}\"")).unwrap_or_default();
+                format!(
+                    "{:<44} {:<12} {:>3}/{:<3} cells  {}{label}\n",
+                    run.dir.name(),
+                    ended.as_str().unwrap_or("-"),
+                    it.cells_done,
+                    it.cells_planned,
+                    it.medium
+                )
+            }
+            Err(reason) => format!("{:<44} damaged: {reason}\n", run.dir.name()),
+        };
+        print(&line)?;
+    }
+    Ok(Exit::Done)
+}

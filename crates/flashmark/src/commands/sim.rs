@@ -1,0 +1,34 @@
+//! `flashmark sim`: simulated media to try things on.
+
+use sim::Profile;
+
+use crate::exit::{Exit, Result, usage};
+use crate::outputs::print;
+
+/// `flashmark sim list`.
+pub fn list() -> Result {
+    for profile in Profile::all() {
+        print(&format!("{:<18} {}\n", profile.name(), profile.about()))?;
+    }
+    print("\nTry one:  flashmark run sim:class10 --suite quick\n")?;
+    Ok(Exit::Done)
+}
+
+/// `flashmark sim show PROFILE`.
+pub fn show(name: &str) -> Result {
+    match Profile::text(name) {
+        Some(text) => {
+            print(text)?;
+            Ok(Exit::Done)
+        }
+        None => usage(unknown(name)),
+    }
+}
+
+/// There is no such profile; the closest names.
+pub fn unknown(name: &str) -> String {
+    match Profile::closest(name).as_slice() {
+        [] => format!("there is no profile '{name}'; `flashmark sim list` names them all"),
+        near => format!("there is no profile '{name}'; did you mean {}?", near.join(" or ")),
+    }
+}

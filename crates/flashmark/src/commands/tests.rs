@@ -1,0 +1,33 @@
+//! `flashmark tests`: the tests, what each does and what can be set.
+
+use suite::Test;
+use suite::catalogue::{CATALOGUE, find};
+
+use crate::cli::TestsFlags;
+use crate::exit::{Exit, OrExit, Result};
+use crate::outputs::print;
+
+/// Runs the command.
+pub fn run(flags: &TestsFlags) -> Result {
+    match &flags.test {
+        Some(name) => print(&settings(find(name).or_usage()?))?,
+        None => {
+            for test in CATALOGUE {
+                let needs = test.needs();
+                let raw = if needs.raw { " [raw medium]" } else { "" };
+                let writing = if needs.writing { " [writes]" } else { "" };
+                print(&format!("{:<18} {}{writing}{raw}\n", test.name(), test.about()))?;
+            }
+            print("\nSettings of one:  flashmark tests random-write\nChange one:       flashmark run TARGET --set random-write.block=4KiB\n")?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn settings(test: &dyn Test) -> String {
+    let mut text = format!("{}: {}\n", test.name(), test.about());
+    for setting in test.settings() {
+        text += &format!("\n  {} = {}\n      {}\n", setting.name, setting.default, setting.about);
+    }
+    text
+}

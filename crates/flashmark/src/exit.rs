@@ -1,0 +1,84 @@
+//! Exit codes, all in one place, and the failure that carries one.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// How the program ends. Scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Done.
+    Done = 0,
+    /// The medium failed a check (fake, verify error, below its claim).
+    MediumFailed = 1,
+    /// The command line, a suite, a profile or a file given cannot be understood.
+    Usage = 2,
+    /// Refused for safety; nothing was written.
+    Refused = 3,
+    /// I/O error on the medium; a partial record was kept.
+    Io = 4,
+    /// Our own fault, or the machine's beside the medium.
+    Internal = 5,
+    /// Interrupted; the record was kept and can be resumed.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why the program cannot go on: one line for people, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// What was found, and what to type instead.
+    pub error: anyhow::Error,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#}", self.error)
+    }
+}
+
+/// What every command returns.
+pub type Result<T = Exit> = std::result::Result<T, Failure>;
+
+/// Gives an error its exit code.
+pub trait OrExit<T> {
+    /// The command line or a file given is at fault.
+    fn or_usage(self) -> Result<T>;
+    /// It is not safe.
+    fn or_refuse(self) -> Result<T>;
+    /// The medium is at fault.
+    fn or_io(self) -> Result<T>;
+    /// We are, or the machine is.
+    fn or_internal(self) -> Result<T>;
+}
+
+impl<T, E: Into<anyhow::Error>> OrExit<T> for std::result::Result<T, E> {
+    fn or_usage(self) -> Result<T> {
+        self.map_err(|error| Failure { exit: Exit::Usage, error: error.into() })
+    }
+    fn or_refuse(self) -> Result<T> {
+        self.map_err(|error| Failure { exit: Exit::Refused, error: error.into() })
+    }
+    fn or_io(self) -> Result<T> {
+        self.map_err(|error| Failure { exit: Exit::Io, error: error.into() })
+    }
+    fn or_internal(self) -> Result<T> {
+        self.map_err(|error| Failure { exit: Exit::Internal, error: error.into() })
+    }
+}
+
+/// A usage error in words.
+pub fn usage<T>(message: impl fmt::Display) -> Result<T> {
+    Err(anyhow::anyhow!("{message}")).or_usage()
+}
+
+/// A refusal in words.
+pub fn refuse<T>(message: impl fmt::Display) -> Result<T> {
+    Err(anyhow::anyhow!("{message}")).or_refuse()
+}

@@ -1,0 +1,68 @@
+//! Raw block devices.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use device::Device;
+use host::{BlockTarget, Claim, Found, Roots};
+use record::TargetKind;
+use ring::{Expect, OpenOptions, RealDevice};
+use suite::Site;
+
+use super::{Opened, check_span, file, link_bps, machine, opening, stages};
+use crate::exit::{OrExit, Result, refuse};
+use crate::request::Request;
+
+/// Opens a block device: read-only unless `--erase` names this very medium, and held so that nothing else mounts it meanwhile.
+pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opened> {
+    let ids = found.disk.ids();
+    if let Some(erase) = request.erase.as_ref().filter(|erase| !found.disk.answers_to(erase)) {
+        return refuse(format_args!(
+            "--erase {erase} does not name {}: its own {} {}; nothing was written",
+            found.path.display(),
+            if ids.len() == 1 { "name is" } else { "names are" },
+            ids.join(" or ")
+        ));
+    }
+    check_span(request, found.size_bytes())?;
+    let claim: Claim = host::claim(&roots, &found).or_refuse()?;
+    let claim = Rc::new(RefCell::new(claim));
+    let writable = request.erase.is_some();
+    let queue = found.disk.queue(&roots);
+    let settings = ring::Settings { max_transfer_bytes: queue.max_sectors_kb.map(|kb| kb * 1024), claimed: true, ..file::settings(request) };
+    let options = OpenOptions { path: found.path.clone(), writable, expect: Expect::Block, settings: settings.clone() };
+    let device = opening(RealDevice::open(&options))?;
+    let facts = device.facts().clone();
+    let read_only = || format!("{} is only read; --erase {} allows it to be overwritten", request.target, ids[0]);
+    let mut medium = found.disk.medium.clone();
+    medium.capacity_bytes = Some(found.size_bytes());
+    let host = machine(&roots);
+    let stage = stages::StagedFiles::new(Rc::clone(&claim), found.clone(), settings);
+    let watch = device.watch();
+    let found = Found::Block(Box::new(found));
+    let mut target = found.record(&roots, &request.target);
+    target.engine = Some(facts.engine.clone());
+    let site = Site {
+        kind: TargetKind::Block,
+        facts,
+        au_bytes: medium.au_bytes,
+        writable: if writable { Ok(()) } else { Err(read_only()) },
+        files: if writable { Ok(()) } else { Err(read_only()) },
+        only: request.only(),
+        link_bps: link_bps(target.link.as_ref()),
+        memory_bps: host.memory_bps,
+    };
+    let flags = found.flags().to_vec();
+    Ok(Opened {
+        site,
+        medium,
+        target,
+        host: Some(host),
+        flags,
+        stage: Box::new(stage),
+        device: Some(Box::new(device)),
+        watch: Some(watch),
+        claim: Some(claim),
+        roots,
+    })
+}

@@ -1,0 +1,108 @@
+//! Directories and regular files.
+
+use std::path::Path;
+
+use device::Device;
+use host::{DirectoryTarget, FileTarget, Found, Roots};
+use record::units::{Bytes, MIB};
+use record::{Flag, Medium, TargetKind};
+use ring::{Expect, OpenOptions, RealDevice};
+use suite::Site;
+
+use super::{Opened, check_span, engine, link_bps, machine, opening, stages};
+use crate::exit::{OrExit, Result, refuse, usage};
+use crate::request::Request;
+
+/// The smallest test file that still says something.
+const LEAST_BYTES: u64 = 16 * MIB;
+
+/// A directory: a test file without a name is made in it, so that nothing stays behind however the process ends.
+pub fn open_directory(roots: Roots, found: DirectoryTarget, request: &Request) -> Result<Opened> {
+    let path = found.place.path.clone();
+    let bytes = file_size(&path, request)?;
+    // The directory must be on the device it was found on: a mount that failed must never send a fill to the root disk.
+    host::prove_on_device(&roots, &path, found.place.number).or_refuse()?;
+    let device = opening(RealDevice::create_in(&path, bytes, &settings(request)))?;
+    let stage = stages::DirectoryFiles::new(path, settings(request));
+    let found = Found::Directory(Box::new(found));
+    Ok(assemble(roots, &found, request, device, (Ok(()), Ok(())), Box::new(stage)))
+}
+
+/// A regular file: somebody's data, so it is only read unless `--erase` names it.
+pub fn open_file(roots: Roots, found: FileTarget, request: &Request) -> Result<Opened> {
+    let path = found.place.path.clone();
+    if let Some(erase) = &request.erase
+        && std::fs::canonicalize(erase).ok().as_ref() != Some(&path)
+    {
+        return refuse(format_args!("--erase {erase} does not name '{}'; to overwrite this file, say --erase {}", request.target, request.target));
+    }
+    let capacity_bytes = found.size_bytes / 4096 * 4096;
+    if capacity_bytes == 0 {
+        return usage(format_args!("'{}' is smaller than one block; name a larger file, or a directory", request.target));
+    }
+    check_span(request, capacity_bytes)?;
+    let writable = request.erase.is_some();
+    let options = OpenOptions { path: path.clone(), writable, expect: Expect::File { capacity_bytes }, settings: settings(request) };
+    let device = opening(RealDevice::open(&options))?;
+    let may_write = if writable {
+        Ok(())
+    } else {
+        Err(format!("'{}' is only read, as it holds data; --erase {} allows it to be overwritten", request.target, request.target))
+    };
+    let files = Err("needs a directory to put its own files in".to_owned());
+    let found = Found::File(Box::new(found));
+    Ok(assemble(roots, &found, request, device, (may_write, files), Box::new(suite::NoStage)))
+}
+
+type Allowed = (std::result::Result<(), String>, std::result::Result<(), String>);
+
+fn assemble(roots: Roots, found: &Found, request: &Request, device: RealDevice, allowed: Allowed, stage: Box<dyn suite::Stage>) -> Opened {
+    let mut target = found.record(&roots, &request.target);
+    let facts = device.facts().clone();
+    target.engine = Some(facts.engine.clone());
+    let medium = found.medium().map_or_else(Medium::default, |disk| disk.medium.clone());
+    let host = machine(&roots);
+    let mut flags = found.flags().to_vec();
+    if device.direct_refused() {
+        flags.push(Flag::Cached);
+    }
+    let kind = if matches!(found, Found::Directory(_)) { TargetKind::Directory } else { TargetKind::File };
+    let (writable, files) = allowed;
+    let site = Site {
+        kind,
+        facts,
+        au_bytes: medium.au_bytes,
+        writable,
+        files,
+        only: request.only(),
+        link_bps: link_bps(target.link.as_ref()),
+        memory_bps: host.memory_bps,
+    };
+    let watch = Some(device.watch());
+    Opened { site, medium, target, host: Some(host), flags, stage, device: Some(Box::new(device)), watch, claim: None, roots }
+}
+
+/// How large the test file becomes: what the suite asks for, but a reserve stays free for everybody else.
+fn file_size(path: &Path, request: &Request) -> Result<u64> {
+    let space = host::free_space(path).or_io()?;
+    let reserve = (space.size_bytes / 20).clamp(16 * MIB, 1 << 30);
+    let usable = space.free_bytes.saturating_sub(reserve) / MIB * MIB;
+    if let Some(only) = request.only() {
+        return usage(format_args!("--span {}+{} is for raw media and files; a test file in a directory has no place of its own", only.offset_bytes, only.bytes));
+    }
+    if usable < LEAST_BYTES {
+        return refuse(format_args!(
+            "'{}' has {} free; a test file of at least {} and a reserve of {} must fit: delete something there or name another directory",
+            request.target,
+            Bytes(space.free_bytes),
+            Bytes(LEAST_BYTES),
+            Bytes(reserve)
+        ));
+    }
+    Ok(request.file_bytes.min(usable))
+}
+
+/// How the device is opened.
+pub fn settings(request: &Request) -> ring::Settings {
+    ring::Settings { engine: engine(request), ..ring::Settings::default() }
+}

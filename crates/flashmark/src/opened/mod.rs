@@ -1,0 +1,193 @@
+//! The target, opened: the device, and everything known about it and the machine.
+
+mod block;
+mod file;
+mod simulated;
+mod stages;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use device::Device;
+use host::{Access, Claim, ClaimError, Found, Roots, TargetError};
+use record::units::Bytes;
+use record::{Flag, Host, Link, Medium, Record, Target, TargetKind, Temperature};
+use ring::{EngineChoice, Watch};
+use suite::{Site, Stage};
+
+use crate::exit::{Exit, Failure, OrExit, Result, refuse};
+use crate::request::Request;
+
+/// A target that is ready to be measured.
+pub struct Opened {
+    /// Where the run takes place, for planning.
+    pub site: Site,
+    /// The thing under test.
+    pub medium: Medium,
+    /// The way to it.
+    pub target: Target,
+    /// The machine; none for a simulated medium.
+    pub host: Option<Host>,
+    /// Doubts about anything measured here.
+    pub flags: Vec<Flag>,
+    /// Where files to measure on come from.
+    pub stage: Box<dyn Stage>,
+    device: Option<Box<dyn Device>>,
+    watch: Option<Watch>,
+    claim: Option<Rc<RefCell<Claim>>>,
+    roots: Roots,
+}
+
+impl Opened {
+    /// Opens what the request names, or says why not and what to type instead.
+    pub fn open(request: &Request) -> Result<Opened> {
+        if let Some(profile) = request.target.strip_prefix("sim:") {
+            return simulated::open(profile, request);
+        }
+        stages::clean_up_after_killed_runs();
+        let roots = Roots::default();
+        let access = if request.erase.is_some() { Access::Write } else { Access::Read };
+        match host::resolve(&roots, &request.target, access).map_err(target_failure)? {
+            Found::Directory(found) => file::open_directory(roots, *found, request),
+            Found::File(found) => file::open_file(roots, *found, request),
+            Found::Block(found) => block::open(roots, *found, request),
+        }
+    }
+
+    /// The device; there is one, once.
+    pub fn take_device(&mut self) -> Box<dyn Device> {
+        self.device.take().expect("a sitting takes the device once")
+    }
+
+    /// Right before the first write: this is still the medium that was looked at, and nothing has come to use it.
+    pub fn recheck(&self) -> std::result::Result<(), ClaimError> {
+        self.claim.as_ref().map_or(Ok(()), |claim| claim.borrow().still_same())
+    }
+
+    /// Whether what was written is gone after the process: a test file is.
+    pub fn loses_its_data(&self) -> bool {
+        matches!(self.target.kind, TargetKind::Directory | TargetKind::Simulated)
+    }
+
+    /// Whether there is no real medium.
+    pub fn is_simulated(&self) -> bool {
+        self.target.kind == TargetKind::Simulated
+    }
+
+    /// How long the I/O under way has lasted, in nanoseconds.
+    pub fn waiting(&self) -> crate::screen::Waiting {
+        let watch = self.watch.clone();
+        Box::new(move || {
+            let oldest = watch.as_ref().and_then(Watch::oldest);
+            oldest.map_or(0, |flight| ring::now_ns().saturating_sub(flight.submitted_ns))
+        })
+    }
+
+    /// The time of day; none where time is simulated.
+    pub fn now(&self) -> Option<String> {
+        (!self.is_simulated()).then(|| jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+    }
+
+    /// What the thermometers say now.
+    pub fn temperatures(&self) -> Vec<Temperature> {
+        if self.is_simulated() {
+            return Vec::new();
+        }
+        let now = host::temperatures_now(&self.roots).into_iter();
+        now.map(|(sensor, celsius)| Temperature { sensor, start_celsius: None, end_celsius: Some(celsius) }).collect()
+    }
+
+    /// A short name for the run's directory.
+    pub fn short_name(&self) -> String {
+        let device = || self.target.device.clone();
+        self.medium.model.clone().or_else(device).unwrap_or_else(|| "storage".into())
+    }
+
+    /// One line about target and medium.
+    pub fn describe(&self) -> String {
+        let name = [self.medium.vendor.clone(), self.medium.model.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let size = self.medium.capacity_bytes.map(|bytes| format!(", {}", Bytes(bytes))).unwrap_or_default();
+        let on = self.target.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
+        let name = if name.is_empty() { "medium without a name".to_owned() } else { name };
+        format!("{}: {name}{size}{on}", self.target.path)
+    }
+
+    /// Whether this is the medium the record was made on. A run goes on only with the same one.
+    pub fn same_as(&self, record: &Record) -> std::result::Result<(), anyhow::Error> {
+        let (now, then) = (&self.medium, &record.medium);
+        let differ = |what: &str, then: &dyn std::fmt::Debug, now: &dyn std::fmt::Debug| {
+            Err(anyhow::anyhow!("this is not the medium the run began on: {what} was {then:?}, is {now:?}; put the first one back, or start a new run"))
+        };
+        if now.cid != then.cid {
+            return differ("CID", &then.cid, &now.cid);
+        }
+        if now.serial != then.serial {
+            return differ("serial number", &then.serial, &now.serial);
+        }
+        if (&now.vendor, &now.model) != (&then.vendor, &then.model) {
+            return differ("model", &then.model, &now.model);
+        }
+        if now.capacity_bytes != then.capacity_bytes {
+            return differ("size", &then.capacity_bytes, &now.capacity_bytes);
+        }
+        if now.profile != then.profile {
+            return differ("profile", &then.profile, &now.profile);
+        }
+        let backing = |target: &Target| target.backing.clone();
+        if backing(&self.target) != backing(&record.target) {
+            return differ("backing file", &backing(&record.target), &backing(&self.target));
+        }
+        Ok(())
+    }
+}
+
+/// What is the user's mistake, what is not safe, and what is the medium's.
+fn target_failure(error: TargetError) -> Failure {
+    let exit = match &error {
+        TargetError::InUse { .. }
+        | TargetError::SiblingInUse { .. }
+        | TargetError::FileInUse { .. }
+        | TargetError::Remote { .. }
+        | TargetError::NoRights { .. }
+        | TargetError::ReadOnlyFilesystem { .. }
+        | TargetError::ReadOnlyMedium { .. }
+        | TargetError::Full { .. } => Exit::Refused,
+        TargetError::Io { .. } => Exit::Io,
+        _ => Exit::Usage,
+    };
+    Failure { exit, error: error.into() }
+}
+
+/// How I/O is issued, as the request says.
+fn engine(request: &Request) -> EngineChoice {
+    match request.engine.as_str() {
+        "uring" => EngineChoice::Uring,
+        "psync" => EngineChoice::Psync,
+        _ => EngineChoice::Auto,
+    }
+}
+
+/// The machine, with the rate of a copy in its memory.
+fn machine(roots: &Roots) -> Host {
+    Host { memory_bps: Some(ring::memory_copy_bps()), ..host::facts(roots) }
+}
+
+/// Checks `--span` against the size of the target.
+fn check_span(request: &Request, capacity_bytes: u64) -> Result<()> {
+    match request.only() {
+        Some(only) if only.end() > capacity_bytes => {
+            refuse(format_args!("--span ends at byte {}, beyond the {} of {}", only.end(), Bytes(capacity_bytes), request.target))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a link of a device carries.
+fn link_bps(link: Option<&Link>) -> Option<f64> {
+    link.and_then(|link| link.max_bps)
+}
+
+/// An error of opening the device.
+fn opening<T>(result: std::result::Result<T, ring::OpenError>) -> Result<T> {
+    result.or_io()
+}

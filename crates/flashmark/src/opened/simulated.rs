@@ -1,0 +1,69 @@
+//! `sim:PROFILE`: a simulated medium in virtual time.
+
+use device::Device;
+use host::Roots;
+use record::{Medium, MediumKind, Target, TargetKind};
+use sim::{Options, Profile, SimDevice};
+use suite::Site;
+
+use super::{Opened, check_span, stages};
+use crate::commands::sim::unknown;
+use crate::exit::{OrExit, Result, usage};
+use crate::request::Request;
+
+/// Opens a built-in profile by name, or one of the user's own by its file.
+pub fn open(name: &str, request: &Request) -> Result<Opened> {
+    let profile = find(name)?;
+    let device = SimDevice::new(&profile, Options { seed: request.seed, capacity: None, keep_data: false });
+    let facts = device.facts().clone();
+    check_span(request, facts.capacity_bytes)?;
+    let medium = Medium {
+        kind: MediumKind::Simulated,
+        model: Some(profile.name().to_owned()),
+        capacity_bytes: Some(facts.capacity_bytes),
+        interface: Some("sim".into()),
+        au_bytes: profile.au_bytes(),
+        profile: Some(profile.name().to_owned()),
+        ..Medium::default()
+    };
+    let target = Target {
+        kind: TargetKind::Simulated,
+        path: request.target.clone(),
+        engine: Some(facts.engine.clone()),
+        ..Target::default()
+    };
+    let site = Site {
+        kind: TargetKind::Simulated,
+        facts,
+        au_bytes: profile.au_bytes(),
+        writable: Ok(()),
+        files: Ok(()),
+        only: request.only(),
+        link_bps: None,
+        memory_bps: None,
+    };
+    let stage = stages::SimulatedFiles::new(profile, request.seed);
+    Ok(Opened {
+        site,
+        medium,
+        target,
+        host: None,
+        flags: Vec::new(),
+        stage: Box::new(stage),
+        device: Some(Box::new(device)),
+        watch: None,
+        claim: None,
+        roots: Roots::default(),
+    })
+}
+
+fn find(name: &str) -> Result<Profile> {
+    if let Some(profile) = Profile::builtin(name) {
+        return Ok(profile.clone());
+    }
+    if !name.ends_with(".toml") {
+        return usage(unknown(name));
+    }
+    let text = std::fs::read_to_string(name).map_err(|error| anyhow::anyhow!("sim:{name}: {error}")).or_usage()?;
+    Profile::parse(name, &text).or_usage()
+}

@@ -1,0 +1,146 @@
+//! From flags to what is meant: everything that can be checked without touching the target.
+
+use std::fs;
+use std::path::PathBuf;
+
+use device::Extent;
+use record::Claims;
+use record::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+use suite::Choice;
+use suite::definition::Suite;
+
+use crate::claims;
+use crate::cli::RunFlags;
+use crate::exit::{OrExit, Result, usage};
+
+/// What the user wants measured, and how. Kept in the journal, so that a run can be resumed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Request {
+    /// The target as named.
+    pub target: String,
+    /// The confirmation that it may be overwritten.
+    pub erase: Option<String>,
+    /// The only range to touch: offset and size in bytes.
+    pub span: Option<(u64, u64)>,
+    /// How I/O is issued.
+    pub engine: String,
+    /// Every random choice comes from this.
+    pub seed: u64,
+    /// What the box claims.
+    pub claims: Option<Claims>,
+    /// The longest the run may take, in nanoseconds.
+    pub time_limit_ns: Option<u64>,
+    /// Largest span any cell touches; a test file is made this large.
+    pub file_bytes: u64,
+}
+
+/// What to run of which suite, and where results go.
+pub struct Wanted {
+    /// The suite.
+    pub suite: Suite,
+    /// What of it.
+    pub choice: Choice,
+    /// The user's words.
+    pub label: Option<String>,
+    /// Where the record goes beside the store.
+    pub json: Option<PathBuf>,
+    /// Where the page goes.
+    pub html: Option<PathBuf>,
+    /// Only say what would be done.
+    pub plan_only: bool,
+    /// No progress.
+    pub quiet: bool,
+}
+
+/// Reads the flags of `run`.
+pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
+    let suite = read_suite(&flags.suite)?;
+    let time_limit_ns = flags.time_limit.as_deref().map(|text| text.parse::<Nanos>().map(|ns| ns.0)).transpose();
+    let time_limit_ns = time_limit_ns.map_err(|error| anyhow::anyhow!("--time-limit: {error}")).or_usage()?;
+    let set = flags.set.iter().map(|text| read_setting(text)).collect::<Result<_>>()?;
+    let choice = Choice { only: flags.only.clone(), skip: flags.skip.clone(), set, time_limit_ns };
+    for path in flags.json.iter().chain(&flags.html).filter(|path| path.as_os_str() != "-") {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return usage(format_args!("{}: there is no directory {}; make it first", path.display(), folder.display()));
+        }
+    }
+    let request = Request {
+        target: flags.target.clone(),
+        erase: flags.erase.clone(),
+        span: flags.span.as_deref().map(read_span).transpose()?,
+        engine: flags.engine.clone(),
+        seed: flags.seed.unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
+        claims: flags.claim.as_deref().map(claims::read).transpose()?,
+        time_limit_ns: time_limit_ns.or(suite.time_limit_ns),
+        file_bytes: file_bytes(&suite, &choice),
+    };
+    let wanted = Wanted {
+        suite,
+        choice,
+        label: flags.label.clone(),
+        json: flags.json.clone(),
+        html: flags.html.clone(),
+        plan_only: flags.plan,
+        quiet: flags.quiet,
+    };
+    Ok((request, wanted))
+}
+
+fn read_suite(name: &str) -> Result<Suite> {
+    if let Some(suite) = Suite::built_in(name) {
+        return Ok(suite);
+    }
+    match fs::read_to_string(name) {
+        Ok(text) => Suite::parse(name, &text).or_usage(),
+        Err(error) => {
+            let known = Suite::names().collect::<Vec<_>>().join(", ");
+            usage(format_args!("--suite {name}: neither a suite ({known}) nor a file that can be read ({error})"))
+        }
+    }
+}
+
+/// Takes `test.setting=value` apart.
+fn read_setting(text: &str) -> Result<(String, String, String)> {
+    let parts = text.split_once('=').and_then(|(name, value)| Some((name.split_once('.')?, value)));
+    match parts {
+        Some(((test, setting), value)) => Ok((test.to_owned(), setting.to_owned(), value.to_owned())),
+        None => usage(format_args!("--set {text}: write TEST.SETTING=VALUE, for example random-write.block=4KiB")),
+    }
+}
+
+/// Reads `OFFSET+SIZE`.
+fn read_span(text: &str) -> Result<(u64, u64)> {
+    let read = |part: &str| part.parse::<Bytes>().map(|bytes| bytes.0).map_err(|e| anyhow::anyhow!("--span: {e}")).or_usage();
+    match text.split_once('+') {
+        Some((offset, size)) => match (read(offset)?, read(size)?) {
+            (_, 0) => usage("--span: the size must be more than 0"),
+            (offset, size) if offset % 4096 != 0 || size % 4096 != 0 => usage("--span: offset and size must be multiples of 4 KiB"),
+            (offset, size) => Ok((offset, size)),
+        },
+        None => usage(format_args!("--span {text}: write OFFSET+SIZE, for example 1GiB+64MiB")),
+    }
+}
+
+/// The largest span any test of the suite asks for: how large a test file is made.
+fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
+    let from_suite = suite.tests.iter().flat_map(|entry| entry.settings.iter().map(move |(name, value)| (&entry.test, name, value)));
+    let from_choice = choice.set.iter().map(|(test, name, value)| (test, name, value));
+    let named = from_suite.chain(from_choice).filter(|(test, name, _)| *name == "span" && !choice.skip.contains(test));
+    let largest = named.filter_map(|(_, _, value)| value.parse::<Bytes>().ok()).map(|bytes| bytes.0).max();
+    largest.unwrap_or(512 << 20)
+}
+
+/// A seed nobody chose: from the time and the process, mixed.
+fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    suite::random::Random::new(now ^ (u64::from(std::process::id()) << 32), "seed").next() >> 11
+}
+
+impl Request {
+    /// The only range to touch, where one was named.
+    pub fn only(&self) -> Option<Extent> {
+        self.span.map(|(offset, size)| Extent::new(offset, size))
+    }
+}

@@ -1,0 +1,154 @@
+//! One sitting of a run: measure what is left of the plan, keep every cell, end in order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use device::{ExtentGuard, IoErrorKind};
+use record::{Cell, Ended, Finding, Record, Severity, Stop};
+use store::{Ending, Journal, RunDir};
+use suite::{Event, Listener, Plan, RunEnd, RunOptions};
+
+use crate::claims;
+use crate::exit::{Exit, OrExit, Result, refuse};
+use crate::opened::Opened;
+use crate::outputs::{self, Outputs};
+use crate::request::Request;
+use crate::screen::Screen;
+use crate::signals;
+
+/// Ctrl-C ends a run within a second, even if the medium does not answer.
+const PATIENCE: Duration = Duration::from_millis(850);
+
+/// What a sitting works on.
+pub struct Sitting {
+    /// The target.
+    pub opened: Opened,
+    /// All that is to be done, what is done already included.
+    pub plan: Plan,
+    /// What the user wants.
+    pub request: Request,
+    /// The run on disk.
+    pub dir: RunDir,
+    /// Its journal, locked.
+    pub journal: Journal,
+    /// Cells finished in earlier sittings.
+    pub done: Vec<Cell>,
+    /// Device time of earlier sittings, in nanoseconds.
+    pub used_ns: u64,
+    /// Where results go.
+    pub outputs: Outputs,
+}
+
+impl Sitting {
+    /// Measures, keeps, reports; returns how the program ends.
+    pub fn hold(self) -> Result {
+        let Sitting { mut opened, plan, request, dir, mut journal, done, used_ns, outputs } = self;
+        let stop = signals::listen()?;
+        let device = opened.take_device();
+        let mut medium = ExtentGuard::new(device, plan.writes());
+        if plan.max_written_bytes() > 0 {
+            opened.recheck().or_refuse()?;
+        }
+        let screen = Screen::open(plan.cells.len(), outputs.quiet, opened.waiting());
+        let over = Arc::new(AtomicBool::new(false));
+        let watchdog = watch(&stop, &over, &dir, &request);
+        let lost = !done.is_empty() && opened.loses_its_data();
+        let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop };
+        let mut keeper = Keeper { journal: &mut journal, screen: &screen };
+        let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
+        over.store(true, Ordering::SeqCst);
+        let _ = watchdog.join();
+        drop(screen);
+        drop(medium);
+        conclude(end, &opened, &request, &dir, &mut journal, &outputs)
+    }
+}
+
+/// Journal and screen, listening.
+struct Keeper<'a> {
+    journal: &'a mut Journal,
+    screen: &'a Screen,
+}
+
+impl Listener for Keeper<'_> {
+    fn hear(&mut self, event: &Event<'_>) -> std::result::Result<(), String> {
+        // On disk first: what the screen has shown is never lost.
+        let kept = match event {
+            Event::CellFinished { cell, .. } => self.journal.append(&(*cell).clone().into()),
+            Event::Skipped(skip) => self.journal.append(&(*skip).clone().into()),
+            Event::Flagged(flag) => self.journal.append(&(*flag).clone().into()),
+            Event::CellStarted { .. } | Event::Progress(_) => Ok(()),
+        };
+        self.screen.show(event);
+        kept.map_err(|error| error.to_string())
+    }
+}
+
+/// Ends the process if an interrupted run does not end by itself, because the medium does not answer.
+fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>, dir: &RunDir, request: &Request) -> JoinHandle<()> {
+    let (stop, over, dir, request) = (Arc::clone(stop), Arc::clone(over), dir.clone(), request.clone());
+    std::thread::spawn(move || {
+        let mut asked: Option<Instant> = None;
+        while !over.load(Ordering::SeqCst) {
+            if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                if let Ok(replayed) = dir.replay() {
+                    let record = judged(replayed.record, &request);
+                    let _ = dir.write_record(&record);
+                }
+                eprintln!("\nflashmark: interrupted while the medium did not answer; the finished cells are kept, go on with: flashmark resume {}", dir.name());
+                std::process::exit(Exit::Interrupted as i32);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    })
+}
+
+/// Adds the conclusions that the user's claims ask for.
+fn judged(mut record: Record, request: &Request) -> Record {
+    if let Some(claims) = &request.claims {
+        let found: Vec<Finding> = claims::check(&record, claims);
+        record.findings.extend(found);
+    }
+    record
+}
+
+fn conclude(end: RunEnd, opened: &Opened, request: &Request, dir: &RunDir, journal: &mut Journal, outputs: &Outputs) -> Result {
+    let ending = Ending { ended: end.ended, finished: opened.now(), elapsed_ns: end.elapsed_ns, temperatures: opened.temperatures() };
+    let kept = journal.append(&ending.into());
+    let mut record = dir.replay().or_internal()?.record;
+    // What an interrupted cell had measured is shown, though it will be measured again.
+    record.cells.extend(end.cells.into_iter().filter(|cell| cell.stop == Stop::Interrupted && cell.ops > 0));
+    let record = judged(record, request);
+    dir.write_record(&record).or_internal()?;
+    outputs::deliver(&record, dir, outputs)?;
+    if let Some(reason) = end.failed {
+        return Err(anyhow::anyhow!("the run was ended, because its results could not be kept: {reason}")).or_internal();
+    }
+    kept.or_internal()?;
+    match (&record.run.ended, end.error) {
+        (_, Some(error)) if error.kind == IoErrorKind::Refused => Err(anyhow::anyhow!("{error}")).or_internal(),
+        (Ended::Interrupted, _) => {
+            eprintln!("flashmark: interrupted; go on with: flashmark resume {}", dir.name());
+            Ok(Exit::Interrupted)
+        }
+        (Ended::Error, Some(error)) => {
+            eprintln!("flashmark: {error}; what was measured before is kept, go on with: flashmark resume {}", dir.name());
+            Ok(Exit::Io)
+        }
+        (Ended::Error, None) => refuse_unfinished(&record),
+        _ if record.findings.iter().any(|finding| finding.severity == Severity::Failure) => Ok(Exit::MediumFailed),
+        _ => Ok(Exit::Done),
+    }
+}
+
+/// A cell failed for another reason than the medium's answer (a file system that could not be made).
+fn refuse_unfinished(record: &Record) -> Result {
+    let reason = record.cells.iter().find_map(|cell| cell.reason.clone()).unwrap_or_else(|| "a test failed".into());
+    let failed = record.cells.iter().filter(|cell| cell.stop == Stop::Error).count();
+    match failed {
+        0 => refuse(reason),
+        _ => Err(anyhow::anyhow!("{reason}")).or_io(),
+    }
+}

@@ -1,0 +1,55 @@
+//! Cells in a few words, for lines on the screen.
+
+use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
+use record::{Cell, Content, Params, Region};
+
+/// A cell's name for people: "random-write 4 KiB", "sequential-write 1 MiB, zeros, front".
+pub fn cell(test: &str, params: &Params) -> String {
+    let mut words = test.to_owned();
+    if let Some(form) = &params.form {
+        words += &format!(" {form}");
+    }
+    if let Some(block) = params.block_bytes {
+        words += &format!(" {}", Bytes(block));
+    }
+    if params.threads > 1 {
+        words += &format!(" x{}", params.threads);
+    }
+    match params.region {
+        Some(Region::Front) => words += ", front",
+        Some(Region::Whole) => words += ", whole",
+        _ => {}
+    }
+    match params.content {
+        Some(Content::Zeros) if test != "zero-fill" => words += ", zeros",
+        Some(Content::Repeated) => words += ", repeated",
+        _ => {}
+    }
+    words
+}
+
+/// A cell's main figure: what the test is about, with its interval.
+pub fn figure(cell: &Cell) -> String {
+    let metrics = &cell.metrics;
+    let named = [("groups_per_s", "groups/s"), ("seeks_per_s", "seeks/s")];
+    for (name, unit) in named {
+        if let Some(estimate) = metrics.other.get(name) {
+            return format!("{} {unit}", significant(estimate.value));
+        }
+    }
+    if let Some(mean) = metrics.other.get("mean_ms") {
+        return format!("{} a write", Nanos((mean.value * 1e6) as u64));
+    }
+    let large = cell.bytes / cell.ops.max(1) >= 32 << 10;
+    let (value, estimate) = match (metrics.bps, metrics.iops) {
+        (Some(bps), _) if large => (BytesPerSecond(bps.value).to_string(), bps),
+        (_, Some(iops)) => (Iops(iops.value).to_string(), iops),
+        _ => return "nothing measured".to_owned(),
+    };
+    let interval = match estimate.ci95 {
+        Some([low, high]) if estimate.value > 0.0 => format!(" ± {} %", significant((high - low) / 2.0 / estimate.value * 100.0)),
+        _ => String::new(),
+    };
+    let worst = metrics.latency_ns.as_ref().map(|latency| format!(", worst {}", Nanos(latency.max))).unwrap_or_default();
+    format!("{value}{interval}{worst}")
+}
