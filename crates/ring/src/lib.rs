@@ -1,1 +1,27 @@
 //! The real devices: io_uring, and pread/pwrite where that is refused.
+//!
+//! [`RealDevice`] does I/O to a file or a block device past the page cache. It is the one room with unsafe code: buffers that the
+//! kernel writes into, and the calls that hand them over. It knows nothing of tests, flags or printing.
+
+mod buffers;
+mod clock;
+mod device;
+mod errors;
+mod flights;
+mod holes;
+mod ioctl;
+mod memory;
+mod open;
+mod pool;
+mod psync;
+mod target;
+mod transfer;
+#[cfg(target_pointer_width = "64")]
+mod uring;
+
+pub use clock::now_ns;
+pub use device::RealDevice;
+pub use flights::{InFlight, Watch};
+pub use holes::file_holes;
+pub use memory::memory_copy_bps;
+pub use open::{EngineChoice, Expect, OpenError, OpenOptions, Settings};

@@ -1,0 +1,98 @@
+//! Loop devices and small file systems, undone when dropped.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// Says why a test does not run here. There is nothing else it could do.
+#[expect(clippy::disallowed_macros, reason = "the test harness shows what a test prints")]
+pub fn skip(reason: &str) {
+    eprintln!("skipped: {reason}");
+}
+
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Runs a program; its output if it succeeded.
+fn output_of(program: &str, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// A loop device over a sparse file.
+pub struct LoopDevice {
+    path: PathBuf,
+    backing: File,
+    _dir: TempDir,
+    attached: std::cell::Cell<bool>,
+}
+
+impl LoopDevice {
+    /// `None` without root rights.
+    pub fn new(bytes: u64) -> Option<LoopDevice> {
+        if !is_root() {
+            return None;
+        }
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).ok()?;
+        let image = dir.path().join("image");
+        let backing = File::options().read(true).write(true).create_new(true).open(&image).ok()?;
+        backing.set_len(bytes).ok()?;
+        let path = output_of("losetup", &["--find", "--show", "--direct-io=on", image.to_str()?])?;
+        Some(LoopDevice { path: path.into(), backing, _dir: dir, attached: true.into() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn backing(&self) -> &File {
+        &self.backing
+    }
+
+    /// Once; the device goes when nobody has it open.
+    pub fn detach(&self) {
+        if self.attached.replace(false) {
+            let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
+        }
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        self.detach();
+    }
+}
+
+/// A mounted ext4.
+pub struct TinyFilesystem {
+    dir: TempDir,
+    medium: LoopDevice,
+}
+
+impl TinyFilesystem {
+    /// `None` where it cannot be made or mounted.
+    pub fn new(bytes: u64) -> Option<TinyFilesystem> {
+        let medium = LoopDevice::new(bytes)?;
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).ok()?;
+        output_of("mkfs.ext4", &["-q", medium.path().to_str()?])?;
+        output_of("mount", &[medium.path().to_str()?, dir.path().to_str()?])?;
+        Some(TinyFilesystem { dir, medium })
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn device(&self) -> &Path {
+        self.medium.path()
+    }
+}
+
+impl Drop for TinyFilesystem {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.dir.path()).status();
+    }
+}

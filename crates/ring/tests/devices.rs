@@ -1,0 +1,293 @@
+//! The real device on real files and loop devices.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use common::{LoopDevice, TinyFilesystem, is_root, skip};
+use device::conformance::device_conformance;
+use device::{Device, Filler, IoErrorKind, Op, Request, Verdict};
+use flashmark_ring::{EngineChoice, Expect, OpenError, OpenOptions, RealDevice, Settings};
+use record::{Content, Path};
+
+const MIB: u64 = 1 << 20;
+const BLOCK: u64 = 4096;
+const ENGINES: [EngineChoice; 3] = [EngineChoice::Auto, EngineChoice::Uring, EngineChoice::Psync];
+
+fn settings(engine: EngineChoice) -> Settings {
+    Settings { engine, ..Settings::default() }
+}
+
+/// A nameless file on the disk that the tests run from.
+fn file_device(engine: EngineChoice) -> RealDevice {
+    RealDevice::create_in(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")), 16 * MIB, &settings(engine)).unwrap()
+}
+
+fn open_block(path: &std::path::Path, engine: EngineChoice) -> RealDevice {
+    let options = OpenOptions { path: path.into(), writable: true, expect: Expect::Block, settings: settings(engine) };
+    RealDevice::open(&options).unwrap()
+}
+
+/// One I/O from submission to completion.
+fn run(device: &mut dyn Device, request: Request) -> Result<(), IoErrorKind> {
+    device.submit(request).map_err(|error| error.kind)?;
+    let mut done = Vec::new();
+    device.reap(1, &mut done).unwrap();
+    assert_eq!(done.len(), 1);
+    done.remove(0).result.map_err(|error| error.kind)
+}
+
+#[test]
+fn every_engine_keeps_the_contract_on_a_file() {
+    for engine in ENGINES {
+        device_conformance(&mut file_device(engine));
+    }
+}
+
+#[test]
+fn every_engine_keeps_the_contract_on_a_block_device() {
+    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
+    for engine in ENGINES {
+        let mut device = open_block(medium.path(), engine);
+        assert_eq!(device.facts().capacity_bytes, 16 * MIB);
+        assert_eq!(device.facts().logical_block_bytes, 512);
+        device_conformance(&mut device);
+    }
+}
+
+#[test]
+fn without_direct_io_the_contract_is_kept_and_the_fact_is_told() {
+    let Ok(dir) = tempfile::tempdir_in("/dev/shm") else { return skip("there is no /dev/shm") };
+    let mut device = RealDevice::create_in(dir.path(), 16 * MIB, &Settings::default()).unwrap();
+    if !device.direct_refused() {
+        return skip("/dev/shm takes O_DIRECT here");
+    }
+    assert!(device.facts().engine.contains("direct I/O refused"), "{}", device.facts().engine);
+    device_conformance(&mut device);
+}
+
+#[test]
+fn what_one_engine_writes_the_others_and_the_standard_library_read() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = dir.path().join("medium");
+    std::fs::File::create(&path).unwrap();
+    let filler = Filler::new(1);
+    for (pass, writer) in (0..).zip(ENGINES) {
+        let open = |engine, writable| {
+            let expect = Expect::File { capacity_bytes: 4 * MIB };
+            RealDevice::open(&OpenOptions { path: path.clone(), writable, expect, settings: settings(engine) }).unwrap()
+        };
+        let mut device = open(writer, true);
+        device.prepare(8, 128 << 10).unwrap();
+        for slot in 0..8 {
+            let offset = u64::from(slot) * (128 << 10);
+            filler.fill(device.buffer(slot), Content::Incompressible, pass, offset);
+            device.submit(Request::write(slot, offset, 128 << 10)).unwrap();
+        }
+        let mut done = Vec::new();
+        device.reap(8, &mut done).unwrap();
+        assert!(done.len() == 8 && done.iter().all(|completion| completion.result.is_ok()), "{done:?}");
+        assert!(filler.verify(&std::fs::read(&path).unwrap(), pass, 0).all(|(_, verdict)| verdict == Verdict::Good));
+        for reader in ENGINES {
+            let mut device = open(reader, false);
+            device.prepare(1, MIB as usize).unwrap();
+            run(&mut device, Request::read(0, 0, MIB)).unwrap();
+            assert!(filler.verify(device.buffer(0), pass, 0).all(|(_, verdict)| verdict == Verdict::Good));
+            assert_eq!(run(&mut device, Request::write(0, 0, MIB)), Err(IoErrorKind::ReadOnly));
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_made_has_no_name_and_leaves_nothing_behind() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut device = RealDevice::create_in(dir.path(), MIB, &Settings::default()).unwrap();
+    device.prepare(1, BLOCK as usize).unwrap();
+    run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    assert_eq!(device.holes_bytes().unwrap().unwrap(), 0);
+    run(&mut device, Request::write(0, 16 * BLOCK, BLOCK)).unwrap();
+    assert_eq!(device.holes_bytes().unwrap().unwrap(), 15 * BLOCK);
+}
+
+#[test]
+fn reading_where_nothing_was_written_is_said_to_be_that() {
+    for engine in ENGINES {
+        let mut device = file_device(engine);
+        device.prepare(2, BLOCK as usize).unwrap();
+        run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
+        device.submit(Request::read(1, MIB, BLOCK)).unwrap();
+        let mut done = Vec::new();
+        device.reap(1, &mut done).unwrap();
+        let error = done[0].result.clone().unwrap_err();
+        assert_eq!((error.kind, error.detail.as_str()), (IoErrorKind::Other, "nothing has been written there yet"));
+    }
+}
+
+#[test]
+fn what_is_not_as_expected_is_not_opened() {
+    let open = |path: &str, expect| RealDevice::open(&OpenOptions { path: path.into(), writable: false, expect, settings: Settings::default() });
+    let message = |path: &str, expect| open(path, expect).err().unwrap().to_string();
+    insta::assert_snapshot!(message("/dev/null", Expect::Block), @"/dev/null is a character device, not a block device");
+    insta::assert_snapshot!(message("/", Expect::File { capacity_bytes: MIB }), @"/ is a directory, not a regular file");
+    assert!(matches!(open("/does/not/exist", Expect::Block), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::NotFound));
+}
+
+#[test]
+fn a_block_device_in_use_is_not_opened_for_writing() {
+    let Some(filesystem) = TinyFilesystem::new(16 * MIB) else { return skip("mounting needs root") };
+    let options = |writable| OpenOptions { path: filesystem.device().into(), writable, expect: Expect::Block, settings: Settings::default() };
+    assert!(matches!(RealDevice::open(&options(true)), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::ResourceBusy));
+    RealDevice::open(&options(false)).unwrap();
+}
+
+#[test]
+fn a_full_file_system_is_out_of_space_and_not_gone() {
+    let Some(filesystem) = TinyFilesystem::new(16 * MIB) else { return skip("mounting needs root") };
+    for engine in ENGINES {
+        let mut device = RealDevice::create_in(filesystem.dir(), 64 * MIB, &settings(engine)).unwrap();
+        device.prepare(2, MIB as usize).unwrap();
+        let ended = (0..64).find_map(|mib| run(&mut device, Request::write(0, mib * MIB, MIB)).err());
+        assert_eq!(ended, Some(IoErrorKind::NoSpace));
+        run(&mut device, Request::read(1, 0, MIB)).unwrap();
+    }
+}
+
+#[test]
+fn a_backing_file_that_shrinks_gives_errors_and_never_silent_success() {
+    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
+    for engine in ENGINES {
+        medium.backing().set_len(16 * MIB).unwrap();
+        let mut device = open_block(medium.path(), engine);
+        device.prepare(2, BLOCK as usize).unwrap();
+        run(&mut device, Request::read(0, 12 * MIB, BLOCK)).unwrap();
+        medium.backing().set_len(MIB).unwrap();
+        assert_eq!(run(&mut device, Request::read(0, 12 * MIB, BLOCK)), Err(IoErrorKind::Medium));
+        run(&mut device, Request::read(0, 0, BLOCK)).unwrap();
+    }
+}
+
+#[test]
+fn a_device_without_a_medium_is_gone() {
+    if !is_root() {
+        return skip("loop devices need root");
+    }
+    let Some(medium) = LoopDevice::new(MIB) else { return skip("no loop device is free") };
+    let path = medium.path().to_owned();
+    medium.detach();
+    let options = OpenOptions { path, writable: false, expect: Expect::Block, settings: Settings::default() };
+    match RealDevice::open(&options) {
+        Err(OpenError::Empty { .. }) => {}
+        Err(other) => panic!("{other}"),
+        Ok(_) => skip("someone else took the loop device meanwhile"),
+    }
+}
+
+#[test]
+fn detaching_a_device_in_use_does_no_harm() {
+    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
+    let mut device = open_block(medium.path(), EngineChoice::Auto);
+    device.prepare(2, BLOCK as usize).unwrap();
+    medium.detach();
+    run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
+    run(&mut device, Request::read(1, 0, BLOCK)).unwrap();
+}
+
+#[test]
+fn discarded_ranges_of_a_file_are_holes() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let file = std::fs::File::options().read(true).write(true).create_new(true).open(dir.path().join("medium")).unwrap();
+    file.write_all_at(&vec![1; MIB as usize], 0).unwrap();
+    let mut device = RealDevice::from_file(file, MIB, true, &Settings::default()).unwrap();
+    device.prepare(2, BLOCK as usize).unwrap();
+    run(&mut device, Request { op: Op::Discard, ..Request::read(0, 0, MIB / 2) }).unwrap();
+    assert_eq!(device.holes_bytes().unwrap().unwrap(), MIB / 2);
+}
+
+#[test]
+fn many_slots_complete_in_any_batching() {
+    for engine in ENGINES {
+        let mut device = file_device(engine);
+        let slots = device.facts().max_in_flight;
+        device.prepare(slots, BLOCK as usize).unwrap();
+        for slot in 0..slots {
+            device.buffer(slot).fill(slot as u8);
+            device.submit(Request::write(slot, u64::from(slot) * BLOCK, BLOCK)).unwrap();
+        }
+        let mut done = Vec::new();
+        device.reap(slots as usize, &mut done).unwrap();
+        assert_eq!(done.len(), slots as usize);
+        // Each completion at once gives the next request: 2000 reads at full depth.
+        let (mut submitted, mut completed) = (0, 0);
+        let mut free: Vec<u32> = (0..slots).collect();
+        while completed < 2000 {
+            while let Some(slot) = free.pop_if(|_| submitted < 2000) {
+                device.submit(Request::read(slot, u64::from(slot) * BLOCK, BLOCK)).unwrap();
+                submitted += 1;
+            }
+            done.clear();
+            device.reap(1 + completed % 7, &mut done).unwrap();
+            for completion in &done {
+                completion.result.as_ref().unwrap();
+                assert!(device.buffer(completion.slot).iter().all(|&byte| byte == completion.slot as u8));
+                free.push(completion.slot);
+            }
+            completed += done.len();
+        }
+        assert_eq!((submitted, completed), (2000, 2000));
+    }
+}
+
+#[test]
+fn what_completes_while_idling_is_stamped_then() {
+    let mut device = file_device(EngineChoice::Uring);
+    device.prepare(4, BLOCK as usize).unwrap();
+    for slot in 0..4 {
+        device.submit(Request::write(slot, u64::from(slot) * BLOCK, BLOCK)).unwrap();
+    }
+    device.idle(300_000_000);
+    let idled = device.now();
+    let mut done = Vec::new();
+    device.reap(4, &mut done).unwrap();
+    assert_eq!(done.len(), 4);
+    assert!(done.iter().all(|completion| completion.completed_ns <= idled), "{done:?}, and idling ended at {idled}");
+}
+
+#[test]
+fn idling_ends_when_told_to_stop() {
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let settings = Settings { stop: Some(stop.clone()), ..Settings::default() };
+    let mut device = RealDevice::create_in(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")), MIB, &settings).unwrap();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(20));
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    // Would outlast any test run if nobody stopped it.
+    device.idle(u64::MAX / 4);
+    stopper.join().unwrap();
+}
+
+#[test]
+fn a_device_dropped_in_full_flight_leaves_memory_alone() {
+    for engine in [EngineChoice::Uring, EngineChoice::Psync] {
+        let mut device = file_device(engine);
+        device.prepare(32, 64 << 10).unwrap();
+        for slot in 0..32 {
+            device.submit(Request { path: Path::Buffered, ..Request::write(slot, u64::from(slot) * (64 << 10), 64 << 10) }).unwrap();
+        }
+        drop(device);
+    }
+}
+
+#[test]
+fn the_watch_sees_nothing_when_nothing_is_in_flight() {
+    let mut device = file_device(EngineChoice::Auto);
+    let watch = device.watch();
+    device.prepare(4, BLOCK as usize).unwrap();
+    assert_eq!(watch.oldest(), None);
+    run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
+    assert_eq!(watch.oldest(), None);
+}
