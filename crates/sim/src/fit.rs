@@ -1,0 +1,242 @@
+//! Modelled against published numbers: flash.md E5, kept by a test and printed by `fit_table`.
+
+use std::fmt::Write as _;
+
+use device::{Device, Request};
+use record::units::{Bytes, significant};
+use record::{Direction, Pattern};
+
+use crate::profile::Profile;
+use crate::truth::{Load, Work};
+use crate::{Options, SimDevice};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const SPAN: u64 = 512 * MIB;
+
+/// A published quantity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Quantity {
+    /// A dd sweep's write at this block, in MB/s (A4).
+    Write(u64),
+    /// A dd sweep's read at this block, in MB/s (A4).
+    Read(u64),
+    /// Random reads at this block and depth in 512 MiB, IOPS.
+    RandomRead(u64, u32),
+    /// Random writes at this block and depth in 512 MiB, IOPS.
+    RandomWrite(u64, u32),
+    /// Random reads of 4 KiB in this percentage of the medium, IOPS.
+    Seeks(u32),
+    /// Single sectors written anywhere, in ms (A10).
+    SectorWrite,
+    /// Block groups of an ext2 file system written, in groups a second (A11).
+    Groups,
+    /// A write of this size, in turn over one allocation unit more than the medium keeps open, in ms (B1, E2).
+    PastOpen(u64),
+}
+
+impl std::fmt::Display for Quantity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let depth = |depth: u32| if depth == 1 { String::new() } else { format!(", depth {depth}") };
+        match *self {
+            Quantity::Write(block) => write!(f, "dd write {}, MB/s", Bytes(block)),
+            Quantity::Read(block) => write!(f, "dd read {}, MB/s", Bytes(block)),
+            Quantity::RandomRead(block, qd) => write!(f, "random read {}{}, IOPS", Bytes(block), depth(qd)),
+            Quantity::RandomWrite(block, qd) => write!(f, "random write {}{}, IOPS", Bytes(block), depth(qd)),
+            Quantity::Seeks(percent) => write!(f, "random read in {percent} %, IOPS"),
+            Quantity::SectorWrite => write!(f, "512 B write, ms"),
+            Quantity::Groups => write!(f, "ext2 groups, 1/s"),
+            Quantity::PastOpen(block) => write!(f, "{} past the open units, ms", Bytes(block)),
+        }
+    }
+}
+
+/// A published number, what the model makes of it, and how far apart they may be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// Name of the profile.
+    pub profile: &'static str,
+    /// What was measured.
+    pub quantity: Quantity,
+    /// What was published.
+    pub published: f64,
+    /// What the model gives.
+    pub modelled: f64,
+    /// The fit that is claimed, in percent of the published number.
+    pub claimed_percent: f64,
+}
+
+impl Fit {
+    /// How far the model is off, in percent of the published number.
+    pub fn error_percent(&self) -> f64 {
+        (self.modelled / self.published - 1.0) * 100.0
+    }
+
+    /// Whether the model is as close as is claimed.
+    pub fn holds(&self) -> bool {
+        self.error_percent().abs() <= self.claimed_percent
+    }
+}
+
+use Quantity::{Groups, PastOpen, RandomRead, RandomWrite, Read, SectorWrite, Seeks, Write};
+
+const K4: u64 = 4 * KIB;
+const K16: u64 = 16 * KIB;
+const K64: u64 = 64 * KIB;
+
+/// (quantity, published, claimed fit in percent), by profile. Sources: flash.md A10, E2, E3; E5 states the fits.
+const PUBLISHED: &[(&str, &[(Quantity, f64, f64)])] = &[
+    ("cf-lexar-300x", &[
+        (Write(K4), 3.8, 8.0), (Write(8 * KIB), 8.0, 8.0), (Write(K16), 19.5, 8.0), (Write(32 * KIB), 28.3, 8.0), (Write(K64), 37.0, 8.0),
+        (Write(128 * KIB), 43.4, 8.0), (Write(MIB), 45.0, 8.0),
+        (Read(K4), 11.7, 10.0), (Read(K64), 48.9, 10.0), (Read(MIB), 56.2, 10.0),
+        (RandomRead(K4, 1), 2594.0, 15.0), (RandomWrite(K4, 1), 17.5, 25.0),
+    ]),
+    ("cf-kingston-266x", &[
+        (Write(K4), 2.1, 10.0), (Write(8 * KIB), 4.1, 10.0), (Write(K16), 7.5, 10.0), (Write(32 * KIB), 15.6, 10.0), (Write(K64), 35.7, 10.0),
+        (Write(MIB), 38.2, 10.0),
+        (Read(K4), 12.4, 10.0), (Read(K64), 55.7, 10.0), (Read(MIB), 73.6, 10.0),
+        (RandomRead(K4, 1), 1335.0, 25.0), (RandomWrite(K4, 1), 1.0, 10.0),
+    ]),
+    ("cf-sandisk-ultra", &[
+        (Write(K4), 2.8, 13.0), (Write(8 * KIB), 5.0, 13.0), (Write(K16), 12.6, 13.0), (Write(32 * KIB), 24.4, 13.0), (Write(K64), 26.3, 13.0),
+        (Write(MIB), 27.3, 13.0),
+        (Read(K4), 6.4, 10.0), (Read(K64), 25.0, 10.0), (Read(MIB), 27.8, 10.0),
+        (RandomRead(K4, 1), 1753.0, 10.0), (RandomWrite(K4, 1), 49.0, 5.0),
+    ]),
+    ("sd-class4", &[
+        (Write(K4), 0.94, 10.0), (Write(K16), 2.8, 20.0), (Write(K64), 4.05, 15.0), (Write(MIB), 3.6, 5.0),
+        (PastOpen(K4), 437.0, 5.0), (PastOpen(K64), 446.0, 5.0),
+    ]),
+    ("sd-worst", &[
+        (Write(K4), 1.20, 5.0), (Write(K16), 3.7, 20.0), (Write(K64), 5.1, 10.0), (Write(MIB), 5.0, 5.0),
+        (PastOpen(K4), 944.0, 6.0), (PastOpen(K64), 903.0, 5.0),
+    ]),
+    ("class6", &[(Write(MIB), 11.77, 5.0), (SectorWrite, 107.0, 5.0), (Groups, 8.38, 15.0)]),
+    ("class10", &[(Write(MIB), 8.99, 5.0), (SectorWrite, 368.0, 5.0), (Groups, 2.48, 14.0)]),
+    ("class10-bypass", &[
+        (Write(K4), 1.54, 5.0), (Write(K16), 6.3, 10.0), (Write(K64), 8.9, 5.0), (Write(MIB), 10.1, 5.0), (Read(MIB), 24.4, 5.0),
+        (PastOpen(K4), 21.3, 5.0), (PastOpen(K64), 489.0, 5.0), (RandomWrite(K16, 1), 2.1, 7.0),
+    ]),
+    ("a1", &[
+        (Write(MIB), 59.0, 5.0), (Read(MIB), 66.0, 5.0), (RandomRead(KIB, 1), 3840.0, 5.0), (RandomRead(K4, 1), 3201.0, 5.0), (RandomRead(K16, 1), 2030.0, 5.0),
+        (RandomWrite(KIB, 1), 826.0, 5.0), (RandomWrite(K4, 1), 1480.0, 5.0), (RandomWrite(K16, 1), 769.0, 5.0),
+    ]),
+    ("a2", &[(Read(MIB), 92.0, 5.0), (RandomRead(K4, 1), 3389.0, 5.0), (RandomWrite(K4, 1), 1033.0, 5.0)]),
+    ("a2-cq", &[(RandomRead(K4, 8), 9048.0, 5.0), (RandomWrite(K4, 8), 2519.0, 5.0), (RandomRead(K4, 32), 9048.0, 5.0)]),
+    ("usb2-voyager", &[(Write(MIB), 9.26, 5.0), (SectorWrite, 826.0, 5.0), (Groups, 1.08, 14.0)]),
+    ("usb2-kingston", &[(Write(MIB), 6.05, 5.0), (SectorWrite, 491.0, 5.0), (Groups, 1.82, 14.0)]),
+    ("usb3-extreme", &[
+        (Write(K4), 8.9, 5.0), (Write(K64), 57.1, 5.0), (Write(128 * KIB), 11.8, 5.0), (Write(256 * KIB), 26.1, 5.0), (Write(512 * KIB), 50.1, 5.0),
+        (Write(MIB), 56.2, 7.0),
+        (Read(K4), 20.1, 5.0), (Read(K64), 109.0, 5.0), (Read(MIB), 141.0, 5.0),
+        (RandomRead(K4, 1), 2612.0, 5.0), (RandomWrite(K4, 1), 566.0, 5.0),
+    ]),
+    ("emmc", &[
+        (Write(MIB), 32.0, 5.0), (Read(MIB), 128.0, 5.0), (RandomRead(K4, 1), 5083.0, 5.0), (RandomRead(K16, 1), 3707.0, 10.0),
+        (RandomWrite(KIB, 1), 1230.0, 5.0), (RandomWrite(K4, 1), 1943.0, 5.0), (RandomWrite(K16, 1), 981.0, 5.0),
+    ]),
+    ("ssd", &[
+        (Write(MIB), 520.0, 5.0), (Read(MIB), 540.0, 5.0), (RandomRead(K4, 1), 10_000.0, 5.0), (RandomWrite(K4, 1), 40_000.0, 5.0),
+        (RandomRead(K4, 32), 98_000.0, 5.0), (RandomWrite(K4, 32), 88_000.0, 5.0),
+    ]),
+    ("disk-5400", &[(Seeks(100), 57.0, 2.0), (Seeks(16), 90.0, 3.0)]),
+    ("disk-10k", &[(Seeks(100), 130.0, 3.0), (Write(MIB), 65.0, 10.0)]),
+];
+
+/// Every published number that E5 has, and what the model makes of it.
+pub fn fits() -> Vec<Fit> {
+    PUBLISHED
+        .iter()
+        .flat_map(|(name, rows)| {
+            let profile = Profile::builtin(name).expect("the table names profiles that come with the program");
+            rows.iter().map(move |&(quantity, published, claimed_percent)| Fit {
+                profile: name,
+                quantity,
+                published,
+                modelled: modelled(profile, quantity),
+                claimed_percent,
+            })
+        })
+        .collect()
+}
+
+/// The table of modelled against published numbers, as Markdown.
+pub fn fit_table() -> String {
+    let mut table = String::from("| profile | quantity | published | modelled | off by | claimed |\n|---|---|---:|---:|---:|---:|\n");
+    for fit in fits() {
+        let (published, modelled) = (significant(fit.published), significant(fit.modelled));
+        let (off, claimed) = (fit.error_percent(), fit.claimed_percent);
+        writeln!(table, "| {} | {} | {published} | {modelled} | {off:+.1} % | {claimed} % |", fit.profile, fit.quantity)
+            .expect("writing to memory does not fail");
+    }
+    table
+}
+
+/// Seed of the table; the fits hold for any.
+const SEED: u64 = 5;
+
+fn modelled(profile: &Profile, quantity: Quantity) -> f64 {
+    let row = |direction, block: u64| {
+        let work = Work { direction, pattern: Pattern::Sequential, ..Work::random_write(block, profile.capacity_bytes()) };
+        // As dd does: 512 MB in a row. The first eighth warms up.
+        let n = SPAN / block;
+        Load::new(profile, &work, SEED).rate(n / 8, n - n / 8) * block as f64 / 1e6
+    };
+    let random = |direction, block, queue_depth, span| {
+        let work = Work { direction, queue_depth, ..Work::random_write(block, span) };
+        Load::new(profile, &work, SEED).rate(20_000, 100_000)
+    };
+    match quantity {
+        Write(block) => row(Direction::Write, block),
+        Read(block) => row(Direction::Read, block),
+        RandomRead(block, depth) => random(Direction::Read, block, depth, SPAN),
+        RandomWrite(block, depth) => random(Direction::Write, block, depth, SPAN),
+        Seeks(percent) => {
+            let work = Work { offset_bytes: Some(0), ..Work::random_read(K4, profile.capacity_bytes() * u64::from(percent) / 100) };
+            Load::new(profile, &work, SEED).rate(1000, 100_000)
+        }
+        SectorWrite => {
+            let work = Work { offset_bytes: Some(0), ..Work::random_write(512, profile.capacity_bytes()) };
+            1e3 / Load::new(profile, &work, SEED).rate(1000, 50_000)
+        }
+        Groups => 1e3 / mean_ms(profile, 5000, |g| (KIB + (g * 8 * MIB) % (profile.capacity_bytes() - 8 * MIB), 66 * KIB)),
+        PastOpen(block) => past_open(profile, block),
+    }
+}
+
+/// flashbench --open-au: in turn over one allocation unit more than are open, 12 apart, each in ascending order, from 16 MiB on.
+fn past_open(profile: &Profile, block: u64) -> f64 {
+    let ftl = profile.spec().log_block.as_ref().expect("only a medium that maps allocation units has open ones");
+    let turns = u64::from(ftl.open_aus) + 1;
+    let au = ftl.au.0;
+    mean_ms(profile, 2 * turns * (au / block), |i| (16 * MIB + (i % turns) * 12 * au + (i / turns) * block % au, block))
+}
+
+/// Mean time of writes at these places, after the first third.
+fn mean_ms(profile: &Profile, n: u64, place: impl Fn(u64) -> (u64, u64)) -> f64 {
+    let mut device = SimDevice::new(profile, Options { seed: SEED, capacity: None, keep_data: false });
+    device.prepare(1, MIB as usize).expect("buffers in memory can be made");
+    let (mut begin_ns, mut done) = (0, Vec::new());
+    for i in 0..n {
+        if i == n / 3 {
+            begin_ns = device.now();
+        }
+        let (offset, bytes) = place(i);
+        device.submit(Request::write(0, offset, bytes)).expect("the place lies on the medium");
+        device.reap(1, &mut done).expect("a simulated device always knows its I/Os");
+        done.clear();
+    }
+    (device.now() - begin_ns) as f64 / 1e6 / (n - n / 3) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_model_is_as_close_to_the_published_numbers_as_is_claimed() {
+        let misses: Vec<Fit> = fits().into_iter().filter(|fit| !fit.holds()).collect();
+        assert!(misses.is_empty(), "{misses:#?}\n{}", fit_table());
+    }
+}

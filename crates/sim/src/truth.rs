@@ -1,0 +1,165 @@
+//! What a medium does in the long run: the truth that estimates are held against.
+//!
+//! No estimate, only a very long run without data, after everything that helps at first is used up: caches, logs for small writes, fast ways
+//! for patterns.
+
+use device::{Completion, Device, Op, Request};
+use record::{Content, Direction, Pattern};
+
+use crate::chance::Chance;
+use crate::profile::Profile;
+use crate::{Options, SimDevice};
+
+/// I/Os that are measured; enough that chance moves the result by less than 0.1 %, tails included.
+const MEASURED: u64 = 400_000;
+
+/// I/Os before that, beside those that fill what is there to be filled.
+const WARM_UP: u64 = 20_000;
+
+/// A steady load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Work {
+    /// Which way data moves.
+    pub direction: Direction,
+    /// `Sequential` wraps at the end of the span; everything else is uniform.
+    pub pattern: Pattern,
+    /// Bytes of one I/O.
+    pub block_bytes: u64,
+    /// First byte; half of the medium where absent, at a multiple of 8 MiB.
+    pub offset_bytes: Option<u64>,
+    /// How much of the medium it touches; at most what there is from the offset on.
+    pub span_bytes: u64,
+    /// I/Os in flight.
+    pub queue_depth: u32,
+    /// What is written.
+    pub content: Content,
+}
+
+impl Work {
+    /// Random writes of incompressible data, one at a time, from the middle of the medium on.
+    pub fn random_write(block_bytes: u64, span_bytes: u64) -> Work {
+        Work {
+            direction: Direction::Write,
+            pattern: Pattern::Uniform,
+            block_bytes,
+            offset_bytes: None,
+            span_bytes,
+            queue_depth: 1,
+            content: Content::Incompressible,
+        }
+    }
+
+    /// Random reads, one at a time, from the middle of the medium on.
+    pub fn random_read(block_bytes: u64, span_bytes: u64) -> Work {
+        Work { direction: Direction::Read, ..Work::random_write(block_bytes, span_bytes) }
+    }
+
+    /// Writes of incompressible data in a row, from the middle of the medium on.
+    pub fn sequential_write(block_bytes: u64, span_bytes: u64) -> Work {
+        Work { pattern: Pattern::Sequential, ..Work::random_write(block_bytes, span_bytes) }
+    }
+
+    /// Reads in a row, from the middle of the medium on.
+    pub fn sequential_read(block_bytes: u64, span_bytes: u64) -> Work {
+        Work { direction: Direction::Read, ..Work::sequential_write(block_bytes, span_bytes) }
+    }
+}
+
+/// I/Os a second in the long run.
+pub fn iops(profile: &Profile, work: &Work, seed: u64) -> f64 {
+    let warm_up = WARM_UP + fast_bytes(profile) / work.block_bytes;
+    Load::new(profile, work, seed).rate(warm_up, MEASURED)
+}
+
+/// Random writes a second in the long run, one at a time, in a span from the middle of the medium on.
+pub fn random_write_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, seed: u64) -> f64 {
+    iops(profile, &Work::random_write(block_bytes, span_bytes), seed)
+}
+
+/// Random reads a second in the long run, one at a time, in a span from the middle of the medium on.
+pub fn random_read_iops(profile: &Profile, block_bytes: u64, span_bytes: u64, seed: u64) -> f64 {
+    iops(profile, &Work::random_read(block_bytes, span_bytes), seed)
+}
+
+/// Bytes a second in the long run, in a row, from the middle of the medium on, over 1 GiB again and again.
+pub fn sequential_bps(profile: &Profile, direction: Direction, block_bytes: u64, seed: u64) -> f64 {
+    let work = Work { direction, ..Work::sequential_write(block_bytes, 1 << 30) };
+    iops(profile, &work, seed) * block_bytes as f64
+}
+
+/// Bytes a medium takes in some faster way before it shows its true speed.
+fn fast_bytes(profile: &Profile) -> u64 {
+    let spec = profile.spec();
+    let stages: u64 = spec.page_mapped.iter().flat_map(|ftl| &ftl.stages).map(|stage| stage.size.0).sum();
+    let bypass = spec.log_block.as_ref().and_then(|ftl| ftl.bypass.as_ref()?.capacity).map_or(0, |size| size.0);
+    let pattern = spec.pattern_cheat.as_ref().map_or(0, |cheat| cheat.capacity.0);
+    let cache = spec.cache.as_ref().map_or(0, |cache| cache.size.0);
+    stages + bypass + pattern + cache
+}
+
+/// A load that is running.
+pub(crate) struct Load {
+    device: SimDevice,
+    work: Work,
+    start: u64,
+    blocks: u64,
+    next: u64,
+    chance: Chance,
+    done: Vec<Completion>,
+}
+
+impl Load {
+    /// A load on a fresh medium without data.
+    pub(crate) fn new(profile: &Profile, work: &Work, seed: u64) -> Load {
+        let mut device = SimDevice::new(profile, Options { seed, capacity: None, keep_data: false });
+        device.prepare(work.queue_depth, work.block_bytes as usize).expect("buffers in memory can be made");
+        let capacity = device.facts().capacity_bytes;
+        let start = work.offset_bytes.unwrap_or(capacity / 2 >> 23 << 23);
+        let blocks = (work.span_bytes.min(capacity - start) / work.block_bytes).max(1);
+        Load { device, work: *work, start, blocks, next: 0, chance: Chance::new(!seed), done: Vec::new() }
+    }
+
+    /// I/Os a second, after a warm-up.
+    pub(crate) fn rate(&mut self, warm_up: u64, measured: u64) -> f64 {
+        let depth = self.work.queue_depth;
+        (0..depth).for_each(|slot| self.submit(slot));
+        self.turn(warm_up);
+        let begin_ns = self.device.now();
+        let done = self.turn(measured);
+        done as f64 * 1e9 / (self.device.now() - begin_ns) as f64
+    }
+
+    /// Does `n` I/Os, keeping the queue full; returns how many succeeded.
+    fn turn(&mut self, n: u64) -> u64 {
+        let (mut seen, mut succeeded) = (0, 0);
+        while seen < n {
+            let mut done = std::mem::take(&mut self.done);
+            self.device.reap(1, &mut done).expect("a simulated device always knows its I/Os");
+            for completion in done.drain(..) {
+                seen += 1;
+                succeeded += u64::from(completion.result.is_ok());
+                self.submit(completion.slot);
+            }
+            self.done = done;
+        }
+        succeeded
+    }
+
+    #[inline]
+    fn submit(&mut self, slot: u32) {
+        let block = match self.work.pattern {
+            Pattern::Sequential => {
+                self.next = (self.next + 1) % self.blocks;
+                self.next
+            }
+            _ => self.chance.below(self.blocks),
+        };
+        let op = match self.work.direction {
+            Direction::Read => Op::Read,
+            Direction::Write => Op::Write,
+        };
+        let offset = self.start + block * self.work.block_bytes;
+        let request = Request { op, content: self.work.content, ..Request::read(slot, offset, self.work.block_bytes) };
+        self.device.submit(request).expect("the span lies on the medium");
+    }
+}
