@@ -193,7 +193,7 @@ pub fn speed_classes(ssr: &str) -> Option<SpeedClasses> {
 /// AU_SIZE and UHS_AU_SIZE by code; 0 is "not defined".
 fn au_bytes(code: u64) -> Option<u64> {
     match code {
-        1..=9 => Some(16 * KIB << (code - 1)),
+        1..=9 => Some((16 * KIB) << (code - 1)),
         0xA => Some(8 * MIB),
         0xB => Some(12 * MIB),
         0xC => Some(16 * MIB),

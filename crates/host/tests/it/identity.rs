@@ -16,7 +16,7 @@ fn with_card(machine: &Machine) -> String {
     let card = "sys/devices/platform/soc/fe340000.mmc/mmc_host/mmc0/mmc0:aaaa";
     let disk = machine.disk("platform/soc/fe340000.mmc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0", "179:0", 15_931_539_456);
     machine.link(&format!("{disk}/device"), card);
-    let mut ssr = vec![0u8; 64];
+    let mut ssr = [0u8; 64];
     (ssr[8], ssr[10], ssr[14], ssr[21]) = (4, 0x90, 0x10, 0x01);
     let ssr: String = ssr.iter().map(|byte| format!("{byte:02x}")).collect();
     for (name, text) in [

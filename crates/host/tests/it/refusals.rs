@@ -1,8 +1,9 @@
 //! Each refusal with its message: what was found, and the way out.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use flashmark_host::{Access, Found, Roots, TargetError, resolve};
@@ -123,12 +124,46 @@ fn a_file_that_is_swapped_on_or_the_content_of_a_loop_device() {
 }
 
 #[test]
-fn a_directory_without_rights() {
-    if rustix::process::geteuid().is_root() {
-        return skipped("root may write everywhere");
+fn what_the_user_has_no_right_to() {
+    let Some(said) = said_to_another_user("/usr") else { return };
+    assert_eq!(said, "no right to write to '/usr'; name a directory that is yours, or run it as root");
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    let hidden = dir.path().join("inside");
+    let said = said_to_another_user(hidden.to_str().unwrap()).unwrap();
+    assert_eq!(said, format!("no right to look at '{}'; name a directory that is yours, or run it as root", hidden.display()));
+}
+
+const TARGET: &str = "FLASHMARK_TEST_RESOLVES";
+
+/// What is said of a target on this machine to a user without rights; this test program is run again as that user.
+pub fn said_to_another_user(target: &str) -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        skipped("only root can become another user");
+        return None;
     }
-    let error = resolve(&Roots::default(), "/", Access::Write).unwrap_err();
-    assert_eq!(error.to_string(), "no right to write to '/'; name a directory that is yours, or run it as root");
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "refusals::resolve_as_another_user", "--ignored", "--nocapture"])
+        .env(TARGET, target)
+        .uid(65534)
+        .gid(65534)
+        .output();
+    let Ok(output) = output else {
+        skipped("another user cannot run this program");
+        return None;
+    };
+    let text = String::from_utf8(output.stdout).unwrap();
+    let said = text.lines().find_map(|line| line.split_once("said: ").map(|(_, said)| said.to_owned()));
+    Some(said.unwrap_or_else(|| panic!("{text}")))
+}
+
+/// Not a test of its own: what `said_to_another_user` starts.
+#[test]
+#[ignore = "is run by another test"]
+#[allow(clippy::disallowed_macros, reason = "tells its parent")]
+fn resolve_as_another_user() {
+    let Ok(target) = std::env::var(TARGET) else { return };
+    println!("said: {}", resolve(&Roots::default(), &target, Access::Write).unwrap_err());
 }
 
 #[allow(clippy::disallowed_macros, reason = "a test says why it did nothing")]

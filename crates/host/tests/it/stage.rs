@@ -11,7 +11,7 @@ use flashmark_host::{
 };
 use record::units::MIB;
 
-use crate::refusals::skipped;
+use crate::refusals::{said_to_another_user, skipped};
 
 const DEVICE_BYTES: u64 = 64 * MIB;
 const OFFSET_BYTES: u64 = 24 * MIB;
@@ -171,6 +171,24 @@ fn a_claimed_device_cannot_be_mounted_or_claimed_twice() {
     assert!(refused.contains("is held open by another program"), "{refused}");
     drop(first);
     assert!(resolve(&Roots::default(), bench.device.path().to_str().unwrap(), Access::Write).is_ok());
+}
+
+#[test]
+fn a_device_without_rights_names_root_and_the_directory() {
+    let Some(bench) = Bench::new(false) else { return };
+    let device = bench.device.path().to_str().unwrap();
+    let Some(said) = said_to_another_user(device) else { return };
+    assert_eq!(said, format!("no right to open '{device}'; run it as root, or name a directory on the medium instead"));
+}
+
+#[test]
+fn a_read_only_medium_is_refused_for_writing_only() {
+    let Some(bench) = Bench::new(false) else { return };
+    let options = LoopOptions { read_only: true, ..LoopOptions::default() };
+    let locked = attach_with(&bench.dir.path().join("medium"), options).unwrap();
+    let resolve = |access| resolve(&Roots::default(), locked.path().to_str().unwrap(), access);
+    assert!(resolve(Access::Write).unwrap_err().to_string().contains(" is read-only; "));
+    assert!(resolve(Access::Read).is_ok());
 }
 
 const CHILD: &str = "FLASHMARK_TEST_STAGES_ON";
