@@ -115,10 +115,16 @@ impl Outcome {
             None if tally.histogram.is_empty() => {}
             none => *none = Some(tally.histogram),
         }
+        self.end(tally.stop, tally.error);
+    }
+
+    /// How a stretch ended, and the cell with it. An error stays one.
+    pub fn end(&mut self, stop: Stop, error: Option<IoError>) {
         if self.cell.stop != Stop::Error {
-            self.cell.stop = tally.stop;
+            self.cell.stop = stop;
         }
-        if let Some(error) = tally.error {
+        if let Some(error) = error {
+            self.cell.stop = Stop::Error;
             self.cell.reason.get_or_insert(error.to_string());
             self.error.get_or_insert(error);
         }
@@ -196,14 +202,14 @@ impl Bench<'_> {
         self.pulse.must_stop()
     }
 
-    /// The range of `span` that this run has filled with incompressible data, if any.
+    /// The range from the start of `span` on that this run has filled with incompressible data, if any.
     pub fn primed(&self, span: Extent) -> Option<Extent> {
         self.done
             .iter()
-            .filter(|cell| cell.test == "prime" && cell.stop != Stop::Error)
+            .filter(|cell| matches!(cell.test.as_str(), "prime" | "random-fill") && cell.stop != Stop::Error)
             .filter_map(|cell| Some(Extent::new(cell.params.span_offset_bytes?, cell.params.span_bytes?)))
-            .filter(|primed| primed.offset_bytes == span.offset_bytes && primed.bytes > 0)
-            .map(|primed| Extent::new(span.offset_bytes, span.bytes.min(primed.bytes)))
+            .filter(|primed| primed.offset_bytes <= span.offset_bytes && primed.end() > span.offset_bytes)
+            .map(|primed| Extent::new(span.offset_bytes, span.bytes.min(primed.end() - span.offset_bytes)))
             .max_by_key(|primed| primed.bytes)
     }
 }

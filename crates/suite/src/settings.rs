@@ -98,6 +98,11 @@ impl Settings {
         }
     }
 
+    /// A place in bytes; may be 0.
+    pub fn place(&self, name: &str) -> Result<u64, SettingError> {
+        Ok(self.read::<Bytes>(name, self.text(name))?.0)
+    }
+
     /// A list of sizes in bytes.
     pub fn sizes(&self, name: &str) -> Result<Vec<u64>, SettingError> {
         self.list(name, |item| match self.read::<Bytes>(name, item)?.0 {

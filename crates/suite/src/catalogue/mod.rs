@@ -1,6 +1,12 @@
 //! The tests, one file each.
 
+mod buffered_read;
+mod fill;
+mod ground;
 mod prime;
+mod random_read;
+mod sector_write;
+mod seek;
 mod sequential;
 #[cfg(test)]
 mod testing;
@@ -13,6 +19,12 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &prime::Prime,
     &sequential::Sequential::READ,
     &sequential::Sequential::WRITE,
+    &fill::Fill::ZEROS,
+    &fill::Fill::RANDOM,
+    &random_read::RandomRead,
+    &seek::Seek,
+    &buffered_read::BufferedRead,
+    &sector_write::SectorWrite,
 ];
 
 /// The test of this name, or an error that names the nearest ones.

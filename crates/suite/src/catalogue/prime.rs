@@ -75,10 +75,7 @@ impl Test for Prime {
                 outcome.cell.metrics = tally.metrics();
                 outcome.cell.flags = tally.flags();
             }
-            let mut series = tally.rate_series(&format!("rate along the span, pass {}", pass + 1));
-            series.points.iter_mut().for_each(|point| point[0] += span.offset_bytes as f64);
-            series.x = record::Axis::OffsetBytes;
-            outcome.cell.series.push(series);
+            outcome.cell.series.push(tally.rate_along_span(&format!("rate along the span, pass {}", pass + 1), span.offset_bytes));
             let stop = tally.stop;
             outcome.absorb(tally);
             if stop != Stop::Bytes {

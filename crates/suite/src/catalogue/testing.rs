@@ -9,7 +9,7 @@ use device::{Completion, Device, Extent, ExtentGuard, Facts, IoError, IoErrorKin
 use record::{Cell, PlannedCell, TargetKind};
 
 use crate::definition::{Entry, Suite};
-use crate::{Choice, NoStage, Plan, PlanError, RunEnd, RunOptions, Site, run};
+use crate::{Choice, NoStage, Plan, PlanError, RunEnd, RunOptions, Site, Stage, run};
 
 /// What a request takes, in nanoseconds; its number counts from 0.
 pub type Cost = Box<dyn FnMut(&Request, u64) -> u64>;
@@ -102,15 +102,14 @@ pub struct Bed {
     pub done: Vec<Cell>,
     /// The run's time limit.
     pub time_limit_ns: Option<u64>,
-    cost: Cost,
+    /// What each request takes.
+    pub cost: Cost,
 }
 
 /// What a run on a bed came to.
 pub struct Ran {
     /// Cells, skips, end.
     pub end: RunEnd,
-    /// What was planned.
-    pub plan: Plan,
     /// Every request, in order.
     pub requests: Vec<Request>,
     /// How many requests had been taken at each dropping of caches.
@@ -188,6 +187,11 @@ impl Bed {
 
     /// Runs these tests, under the extent guard and a write budget of what they declared.
     pub fn run(self, tests: &[&str]) -> Ran {
+        self.run_staged(tests, &mut NoStage)
+    }
+
+    /// The same with files to be had.
+    pub fn run_staged(self, tests: &[&str], stage: &mut dyn Stage) -> Ran {
         let plan = self.plan(tests).expect("the test plans what can be");
         let (seen, stop) = (Rc::new(RefCell::new(Seen::default())), Rc::new(AtomicBool::new(false)));
         let medium = KnownCost {
@@ -203,10 +207,24 @@ impl Bed {
         let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
         let mut guarded = ExtentGuard::new(budgeted, plan.writes());
         let options = RunOptions { seed: 7, site: &self.site, done: self.done, used_ns: 0, lost: false, stop: &stop };
-        let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+        let end = run(&mut guarded, stage, &plan, options, &mut ());
         let seen = seen.take();
-        Ran { end, plan, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
+        Ran { end, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
     }
+}
+
+/// Runs tests on a simulated medium of this profile that keeps no data, under the extent guard and a write budget of what they declared.
+pub fn run_simulated(profile: &str, seed: u64, tests: &[&str]) -> Vec<Cell> {
+    let profile = sim::Profile::builtin(profile).expect("the profile is one of those that come with the program");
+    let medium = sim::SimDevice::new(profile, sim::Options { seed, capacity: None, keep_data: false });
+    let mut bed = Bed::raw(0, |_, _| 0);
+    bed.site.facts = medium.facts().clone();
+    bed.site.au_bytes = profile.au_bytes();
+    let plan = bed.plan(tests).expect("the test plans what can be");
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let options = RunOptions { seed, site: &bed.site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
+    run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells
 }
 
 mod tests {

@@ -1,0 +1,192 @@
+//! `zero-fill` and `random-fill`: sequential fills with zeros, then with incompressible data, 1 MiB at a time (flash.md A10 1-2).
+//!
+//! The published form fills the whole device (`region=whole`); what tells a controller that compresses, or recognises zeros, is the ratio
+//! of both rates (Morton's class 10 card: 16.65 MB/s of zeros, 8.99 MB/s of random data), so both fill the same span, zeros first: what
+//! lies there afterwards is incompressible again, and later tests find the span as primed as before.
+
+use record::units::significant;
+use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region};
+
+use crate::drive::{Limits, Load};
+use crate::figures::ratio;
+use crate::offsets::sequential;
+use crate::plan::span_of;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// Data of a fill differs from what `prime` (pass 0 and on) put in the same place.
+const PASS: u32 = 200;
+
+/// Zeros this much faster than random data are no accident (flash.md C2).
+const TELLING_RATIO: f64 = 1.15;
+
+/// The test, with one kind of data.
+pub struct Fill(Content);
+
+impl Fill {
+    /// `zero-fill`.
+    pub const ZEROS: Fill = Fill(Content::Zeros);
+    /// `random-fill`.
+    pub const RANDOM: Fill = Fill(Content::Incompressible);
+}
+
+impl Test for Fill {
+    fn name(&self) -> &'static str {
+        match self.0 {
+            Content::Zeros => "zero-fill",
+            _ => "random-fill",
+        }
+    }
+    fn about(&self) -> &'static str {
+        match self.0 {
+            Content::Zeros => "fills the span with zeros, one block after the other",
+            _ => "fills the span with incompressible data; how much faster zeros were",
+        }
+    }
+    fn source(&self) -> &'static str {
+        "flash.md A10"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "region", default: "middle", about: "middle, front, whole (the published form)" },
+            Setting { name: "span", default: "512MiB", about: "how much to fill; region=whole fills all" },
+            Setting { name: "block", default: "1MiB", about: "size of one write" },
+            Setting { name: "max_time", default: "20m", about: "stop filling after this" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let (wanted_bytes, max_ns) = (settings.size("span")?, settings.duration_ns("max_time")?);
+        let region = match settings.choice("region", &["middle", "front", "whole"])? {
+            "front" => Region::Front,
+            "whole" => Region::Whole,
+            _ => Region::Middle,
+        };
+        match site.region(region, wanted_bytes) {
+            Err(reason) => cells.skip(reason),
+            Ok(span) => {
+                let params = Params {
+                    direction: Some(Direction::Write),
+                    pattern: Some(Pattern::Sequential),
+                    block_bytes: Some(block_bytes.min(span.bytes)),
+                    region: Some(site.region_name(region)),
+                    span_offset_bytes: Some(span.offset_bytes),
+                    span_bytes: Some(span.bytes),
+                    queue_depth: 1,
+                    threads: 1,
+                    content: Some(self.0),
+                    ..Params::default()
+                };
+                cells.add(params, max_ns, span.bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Metrics: `bps`, `iops`, `latency_ns`, and for random data `zero_to_random_ratio` where zeros went before it. The cell's span is
+    /// what was filled.
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let span = span_of(cell);
+        let load = Load { content: self.0, pass: PASS, ..Load::write(cell.block_bytes()) };
+        let limits = Limits::time(bench.time_left_ns());
+        let tally = bench.drive("filling", &load, &limits, &mut sequential(span, cell.block_bytes()));
+        let along = tally.rate_along_span("rate along the span", span.offset_bytes);
+        let mut outcome = tally.outcome(cell);
+        outcome.cell.series[0] = along;
+        outcome.cell.params.span_bytes = Some(outcome.cell.bytes);
+        if self.0 != Content::Zeros
+            && let Some((zeros, random)) = rate_of_zeros(cell, bench).zip(outcome.cell.metrics.bps)
+        {
+            let found = ratio(zeros, random);
+            outcome.cell.metrics.other.insert("zero_to_random_ratio".into(), found);
+            outcome.cell.flags.extend(is_telling(found).then(|| fooled(found.value)));
+        }
+        outcome
+    }
+}
+
+/// The rate at which this run filled the same place with zeros.
+fn rate_of_zeros(cell: &PlannedCell, bench: &Bench<'_>) -> Option<Estimate> {
+    let same = |params: &Params| (params.span_offset_bytes, params.block_bytes) == (cell.params.span_offset_bytes, cell.params.block_bytes);
+    let zeros = bench.done.iter().rev().find(|done| done.test == Fill::ZEROS.name() && same(&done.params))?;
+    zeros.metrics.bps
+}
+
+fn is_telling(ratio: Estimate) -> bool {
+    ratio.value >= TELLING_RATIO && ratio.ci95.is_none_or(|[low, _]| low > 1.0)
+}
+
+fn fooled(ratio: f64) -> Flag {
+    let text = format!("zeros are written {} times as fast: the controller compresses or recognises data, this figure is the honest one", significant(ratio));
+    Flag::Note { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Stop;
+    use record::units::{GIB, MIB, SECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::Bed;
+
+    /// 16 MB/s of zeros, 8 MB/s of anything else.
+    fn compressing(capacity_bytes: u64) -> Bed {
+        Bed::raw(capacity_bytes, |request, _| request.length_bytes * if request.content == Content::Zeros { 62 } else { 124 })
+    }
+
+    #[test]
+    fn fills_the_same_span_in_order_and_tells_the_ratio() {
+        let ran = compressing(4 * GIB).run(&["zero-fill span=64MiB", "random-fill span=64MiB"]);
+        let expected: Vec<(u64, Content)> = [Content::Zeros, Content::Incompressible]
+            .into_iter()
+            .flat_map(|content| (0..64).map(move |block| (2 * GIB + block * MIB, content)))
+            .collect();
+        assert_eq!(ran.requests.iter().map(|r| (r.offset_bytes, r.content)).collect::<Vec<_>>(), expected);
+        assert!(ran.requests.iter().all(|r| r.length_bytes == MIB));
+        assert!((ran.other("random-fill/1", "zero_to_random_ratio") - 2.0).abs() < 1e-9);
+        insta::assert_snapshot!(
+            ran.cell("random-fill/1").flags.last().unwrap(),
+            @"zeros are written 2.00 times as fast: the controller compresses or recognises data, this figure is the honest one"
+        );
+        assert_eq!(ran.cell("zero-fill/1").metrics.bps.unwrap().value.round(), (1e9f64 / 62.0).round());
+        let along = &ran.cell("random-fill/1").series[0];
+        assert_eq!((along.x, along.points[0][0] as u64), (record::Axis::OffsetBytes, 2 * GIB + MIB));
+    }
+
+    #[test]
+    fn an_honest_medium_gets_no_note_and_random_data_alone_no_ratio() {
+        let honest = |tests: &[&str]| Bed::raw(GIB, |request, _| request.length_bytes * 100).run(tests);
+        let both = honest(&["zero-fill span=32MiB", "random-fill span=32MiB"]);
+        assert_eq!(both.other("random-fill/1", "zero_to_random_ratio"), 1.0);
+        assert_eq!(both.cell("random-fill/1").flags, []);
+        assert!(honest(&["random-fill span=32MiB"]).cell("random-fill/1").metrics.other.get("zero_to_random_ratio").is_none());
+        let elsewhere = honest(&["zero-fill span=32MiB region=front", "random-fill span=32MiB"]);
+        assert!(elsewhere.cell("random-fill/1").metrics.other.get("zero_to_random_ratio").is_none());
+    }
+
+    #[test]
+    fn what_was_not_filled_is_not_claimed() {
+        let timed = compressing(4 * GIB).run(&["random-fill region=whole max_time=2s"]);
+        let cell = timed.cell("random-fill/1");
+        assert_eq!((cell.stop, cell.params.region), (Stop::Time, Some(Region::Whole)));
+        assert_eq!(cell.params.span_bytes, Some(cell.bytes));
+        assert!(cell.elapsed_ns >= 2 * SECOND_NS && cell.elapsed_ns < 2 * SECOND_NS + 200_000_000);
+        let failing = Bed { fail_at: Some(5), ..compressing(GIB) }.run(&["zero-fill"]);
+        let cell = failing.cell("zero-fill/1");
+        assert_eq!((cell.stop, cell.bytes), (Stop::Error, 5 * MIB));
+        assert_eq!(cell.params.span_bytes, Some(5 * MIB));
+    }
+
+    #[test]
+    fn plans_on_files_small_media_and_spans() {
+        let file = Bed::file(64 * MIB, |_, _| 1).planned(&["zero-fill"]);
+        assert_eq!((span_of(&file[0]).bytes, file[0].params.region), (64 * MIB, Some(Region::File)));
+        let mut bed = Bed::raw(GIB, |_, _| 1);
+        bed.site.only = Some(device::Extent::new(3 * MIB, 5 * MIB));
+        assert_eq!(span_of(&bed.planned(&["zero-fill"])[0]), device::Extent::new(3 * MIB, 5 * MIB));
+        insta::assert_snapshot!(bed.left_out(&["zero-fill region=whole"]), @"nothing to do: zero-fill: only the range given with --span may be touched");
+    }
+}

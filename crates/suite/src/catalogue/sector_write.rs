@@ -1,0 +1,171 @@
+//! `sector-write`: mean time of random single 512-byte writes of incompressible data over the device (flash.md A10 3).
+//!
+//! Morton's figure, in milliseconds: 2.6 on a stick with a log for small writes, 200 to 800 on media that merge an allocation unit for
+//! each. Measured until it is certain. `region=middle` keeps to what `prime` filled: the whole of a medium that was never full is faster.
+
+use record::units::GIB;
+use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region};
+
+use crate::drive::{Limits, Load};
+use crate::figures::inverse;
+use crate::offsets::uniform;
+use crate::plan::span_of;
+use crate::runner::certainty;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// Data that neither `prime` nor the fills put in the same place.
+const PASS: u32 = 300;
+
+/// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
+const MOST_BYTES: u64 = GIB;
+
+/// The test.
+pub struct SectorWrite;
+
+impl Test for SectorWrite {
+    fn name(&self) -> &'static str {
+        "sector-write"
+    }
+    fn about(&self) -> &'static str {
+        "writes single sectors at random places: mean milliseconds, worst stall"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md A10"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "block", default: "512B", about: "size of one write" },
+            Setting { name: "region", default: "whole", about: "whole, middle" },
+            Setting { name: "span", default: "512MiB", about: "how much of the middle" },
+            Setting { name: "certainty", default: "5%", about: "stop when the mean is this certain" },
+            Setting { name: "min_time", default: "3s", about: "at least this long" },
+            Setting { name: "max_time", default: "3m", about: "at most this long" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, raw: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let region = match settings.choice("region", &["whole", "middle"])? {
+            "whole" => Region::Whole,
+            _ => Region::Middle,
+        };
+        let max_ns = settings.duration_ns("max_time")?;
+        let mut params = Params {
+            direction: Some(Direction::Write),
+            pattern: Some(Pattern::Uniform),
+            block_bytes: Some(block_bytes),
+            region: Some(region),
+            queue_depth: 1,
+            threads: 1,
+            content: Some(Content::Incompressible),
+            ..Params::default()
+        };
+        params.other.insert("certainty".into(), settings.share("certainty")?);
+        params.other.insert("min_ns".into(), settings.duration_ns("min_time")? as f64);
+        match site.region(region, settings.size("span")?) {
+            Err(reason) if region == Region::Whole => cells.skip(format!("{reason}; region=middle stays inside")),
+            Err(reason) => cells.skip(reason),
+            Ok(span) => {
+                params.span_offset_bytes = Some(span.offset_bytes);
+                params.span_bytes = Some(span.bytes);
+                cells.add(params, max_ns, MOST_BYTES);
+            }
+        }
+        Ok(())
+    }
+
+    /// Metrics: `mean_ms` (milliseconds), `worst_stall_ns`, `iops`, `latency_ns`, `bps`.
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let planned = span_of(cell);
+        let primed = bench.primed(planned);
+        let span = primed.filter(|_| cell.params.region == Some(Region::Middle)).unwrap_or(planned);
+        let block_bytes = cell.block_bytes();
+        let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
+        let limits = Limits { max_bytes: MOST_BYTES, ..Limits::certain(rule, bench.time_left_ns()) };
+        let load = Load { pass: PASS, ..Load::write(block_bytes) };
+        let mut places = uniform(span, block_bytes, block_bytes, bench.random("offsets"));
+        let tally = bench.drive("measuring", &load, &limits, &mut places);
+        let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
+        let mut outcome = tally.outcome(cell);
+        outcome.cell.params.span_bytes = Some(span.bytes);
+        if let Some(iops) = outcome.cell.metrics.iops {
+            outcome.cell.metrics.other.insert("mean_ms".into(), inverse(1e3, iops));
+            outcome.cell.metrics.other.insert("worst_stall_ns".into(), worst);
+        }
+        if primed.is_none() {
+            outcome.cell.flags.push(Flag::Note { text: "the medium was not filled first: writes to flash that was never written are faster".into() });
+        }
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use device::Extent;
+    use record::Stop;
+    use record::units::{MILLISECOND_NS, MIB, SECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::Bed;
+
+    /// 100 ms, but every tenth write 1 s: 190 ms in the mean.
+    fn merging(capacity_bytes: u64) -> Bed {
+        Bed::raw(capacity_bytes, |_, number| if number % 10 == 9 { SECOND_NS } else { 100 * MILLISECOND_NS })
+    }
+
+    #[test]
+    fn the_mean_and_the_worst_over_the_whole_medium() {
+        let ran = merging(4 * GIB).run(&["sector-write"]);
+        let cell = ran.cell("sector-write/1");
+        let [low, high] = cell.metrics.other["mean_ms"].ci95.unwrap();
+        assert!(low < 190.0 && 190.0 < high, "{low} {high}");
+        assert!((ran.other("sector-write/1", "mean_ms") - 190.0).abs() < 10.0);
+        assert_eq!(ran.other("sector-write/1", "worst_stall_ns"), 1e9);
+        assert!(ran.requests.iter().all(|r| r.length_bytes == 512 && r.content == Content::Incompressible));
+        assert!(ran.requests.iter().any(|r| r.offset_bytes < GIB) && ran.requests.iter().any(|r| r.offset_bytes > 3 * GIB));
+    }
+
+    #[test]
+    fn one_write_a_second_keeps_to_the_time() {
+        let ran = Bed::raw(4 * GIB, |_, number| SECOND_NS + (number * 7919 % 1000) * 2 * MILLISECOND_NS).run(&["sector-write max_time=20s"]);
+        let cell = ran.cell("sector-write/1");
+        assert_eq!(cell.stop, Stop::Time);
+        assert!(cell.elapsed_ns < 23 * SECOND_NS);
+    }
+
+    #[test]
+    fn inside_a_span_it_stays_inside() {
+        let mut bed = merging(GIB);
+        let span = Extent::new(100 * MIB, 4 * MIB);
+        bed.site.only = Some(span);
+        insta::assert_snapshot!(
+            bed.left_out(&["sector-write"]),
+            @"nothing to do: sector-write: only the range given with --span may be touched; region=middle stays inside"
+        );
+        let ran = bed.run(&["sector-write region=middle max_time=5s"]);
+        assert!(ran.requests.iter().all(|r| span.contains(&Extent::new(r.offset_bytes, r.length_bytes))));
+        assert!(!ran.requests.is_empty());
+    }
+
+    #[test]
+    fn the_middle_is_what_was_primed() {
+        let ran = merging(GIB).run(&["prime span=2MiB passes=1", "sector-write region=middle max_time=5s"]);
+        let primed = Extent::new(512 * MIB, 2 * MIB);
+        assert!(ran.requests.iter().all(|r| primed.contains(&Extent::new(r.offset_bytes, r.length_bytes))));
+        assert!(!ran.cell("sector-write/1").flags.iter().any(|flag| matches!(flag, Flag::Note { .. })));
+    }
+
+    #[test]
+    fn media_of_large_units_and_files_are_left_out() {
+        let mut bed = merging(GIB);
+        bed.site.facts.logical_block_bytes = 4096;
+        insta::assert_snapshot!(bed.left_out(&["sector-write"]), @"nothing to do: sector-write: 512 B blocks: the medium addresses units of 4 KiB");
+        insta::assert_snapshot!(
+            Bed::file(GIB, |_, _| 1).left_out(&["sector-write"]),
+            @"nothing to do: sector-write: needs a raw medium; name the device itself, for example /dev/sdX"
+        );
+    }
+}
