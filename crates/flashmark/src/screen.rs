@@ -94,7 +94,7 @@ impl Screen {
         let done = (state.index as f64 + progress.share) / state.cells.max(1) as f64;
         state.share = done;
         state.line = format!(
-            "{}/{} {} {}: {}, {}; {} written, {} left at most",
+            "{}/{} {} {}: {}, {}; {} written, about {} left",
             progress.index + 1,
             state.cells,
             state.cell,

@@ -24,6 +24,5 @@ mod wear;
 
 pub use device::{Options, SimDevice};
 pub use file_form::FileForm;
-pub use file_form::FileForm;
 pub use fit::{Fit, Quantity, fit_table, fits};
 pub use profile::{Profile, ProfileError};

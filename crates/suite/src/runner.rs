@@ -186,6 +186,11 @@ impl Bench<'_> {
         Ok(flushed.latency_ns())
     }
 
+    /// The stretch that follows is this part of the cell, from and to in shares of 0 to 1; it makes the estimate of what is left honest.
+    pub fn part(&mut self, from: f64, to: f64) {
+        self.pulse.part = (from, to);
+    }
+
     /// Random numbers of this cell for one purpose: the same whenever and in whatever order cells run.
     pub fn random(&self, purpose: &str) -> Random {
         Random::new(self.seed, purpose)
@@ -219,6 +224,8 @@ pub struct Pulse<'a> {
     listener: &'a mut dyn Listener,
     stop: &'a AtomicBool,
     phase: &'static str,
+    /// Which part of the cell the present stretch is.
+    part: (f64, f64),
     index: usize,
     cell_started_ns: u64,
     allotted_ns: u64,
@@ -247,10 +254,19 @@ impl Pulse<'_> {
         self.stop.load(Ordering::Relaxed) || self.failed.is_some()
     }
 
+    /// At the pace so far, but never more than the cell may take.
+    fn left_of_cell_ns(&self, elapsed_ns: u64, share: f64) -> u64 {
+        let most_ns = self.allotted_ns.saturating_sub(elapsed_ns);
+        let at_this_pace = elapsed_ns as f64 * (1.0 - share) / share.max(1e-3);
+        if share > 0.02 { most_ns.min(at_this_pace as u64) } else { most_ns }
+    }
+
     pub(crate) fn beat(&mut self, now_ns: u64, share: f64, tally: &Tally) {
         self.next_ns = now_ns + BEAT_NS;
         let elapsed_ns = now_ns.saturating_sub(self.cell_started_ns);
         let seconds = tally.busy_ns.max(1) as f64 / 1e9;
+        let (from, to) = self.part;
+        let share = from + (to - from) * share;
         let event = Event::Progress(Progress {
             index: self.index,
             phase: self.phase,
@@ -261,7 +277,7 @@ impl Pulse<'_> {
             iops: tally.ops as f64 / seconds,
             bps: tally.bytes as f64 / seconds,
             written_bytes: self.written_bytes,
-            remaining_ns: self.allotted_ns.saturating_sub(elapsed_ns) + self.later_ns,
+            remaining_ns: self.left_of_cell_ns(elapsed_ns, share) + self.later_ns,
         });
         if let Err(reason) = self.listener.hear(&event) {
             self.failed = Some(reason);
@@ -378,6 +394,7 @@ impl Runner<'_> {
             listener,
             stop: self.options.stop,
             phase: "starting",
+            part: (0.0, 1.0),
             index,
             cell_started_ns: started_ns,
             allotted_ns,

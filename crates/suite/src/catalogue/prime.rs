@@ -65,9 +65,11 @@ impl Test for Prime {
         let block_bytes = cell.block_bytes();
         let mut outcome = Outcome::new(cell);
         let mut filled_bytes = 0;
-        for pass in 0..cell.params.passes.unwrap_or(1) {
+        let passes = cell.params.passes.unwrap_or(1);
+        for pass in 0..passes {
+            bench.part(f64::from(pass) / f64::from(passes), f64::from(pass + 1) / f64::from(passes));
             let load = Load { pass, ..Load::write(block_bytes) };
-            let limits = Limits::time(bench.time_left_ns().max(1));
+            let limits = Limits { max_bytes: span.bytes, ..Limits::time(bench.time_left_ns().max(1)) };
             let tally = bench.drive("priming", &load, &limits, &mut sequential(span, block_bytes));
             filled_bytes = filled_bytes.max(tally.bytes);
             if outcome.cell.metrics.bps.is_none() {
