@@ -1,1 +1,46 @@
-fn main() {}
+//! Everything about the project that is not the program: checks, generated documents, comparisons with other tools.
+
+mod agree;
+mod bench;
+mod docs;
+mod generated;
+mod pages;
+mod schema;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+
+/// The workspace's own tools.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Task {
+    /// Checks the walls between the rooms and the papers beside the code.
+    Tidy,
+    /// Writes the JSON Schema of the record to docs/record.schema.json.
+    Schema(generated::Flags),
+    /// Writes docs/command-line.md and docs/tests.md from the program itself.
+    Docs(generated::Flags),
+    /// Writes the man pages into a directory.
+    Man { directory: PathBuf },
+    /// Writes the shell completions into a directory.
+    Completions { directory: PathBuf },
+    /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
+    Agree(agree::Flags),
+    /// Measures how fast the program is, as ratios against fio.
+    Bench(bench::Flags),
+}
+
+fn main() -> anyhow::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
+    match Task::parse() {
+        Task::Tidy => tidy::run(root),
+        Task::Schema(flags) => schema::run(root, &flags),
+        Task::Docs(flags) => docs::run(root, &flags),
+        Task::Man { directory } => pages::man(&directory),
+        Task::Completions { directory } => pages::completions(&directory),
+        Task::Agree(flags) => agree::run(root, &flags),
+        Task::Bench(flags) => bench::run(root, &flags),
+    }
+}

@@ -1,0 +1,166 @@
+//! The reference pages: what can be typed, from the flags themselves, and what is measured, from the tests themselves.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use clap::{Arg, Command, CommandFactory};
+use flashmark::cli::Cli;
+use suite::catalogue::CATALOGUE;
+use suite::{Needs, Test};
+
+use crate::generated::{Flags, settle};
+
+/// Writes or compares both pages.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    settle(root, "docs/command-line.md", &command_line(), "docs", flags)?;
+    settle(root, "docs/tests.md", &tests(), "docs", flags)
+}
+
+/// The command line as a page.
+fn command_line() -> String {
+    let mut program = Cli::command();
+    program.build();
+    let mut page = "# The command line\n\nMade by `cargo xtask docs` from the flags themselves.\n".to_owned();
+    if let Some(about) = program.get_about() {
+        let _ = write!(page, "\n{about}\n");
+    }
+    if let Some(after) = program.get_after_help() {
+        let _ = write!(page, "\n```text\n{after}\n```\n");
+    }
+    program.get_subcommands().filter(|command| shown(command)).for_each(|command| describe(command, &mut page));
+    page
+}
+
+/// One command and those below it.
+fn describe(command: &Command, page: &mut String) {
+    let usage = command.clone().render_usage().to_string();
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+    let _ = write!(page, "\n## {name}\n\n{about}\n\n```text\n{}\n```\n", usage.trim_start_matches("Usage:").trim());
+    let arguments: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())).collect();
+    if !arguments.is_empty() {
+        page.push_str("\n| argument | meaning |\n|---|---|\n");
+        arguments.iter().for_each(|argument| row(argument, page));
+    }
+    command.get_subcommands().filter(|command| shown(command)).for_each(|command| describe(command, page));
+}
+
+fn shown(command: &Command) -> bool {
+    !command.is_hide_set() && command.get_name() != "help"
+}
+
+/// One argument as a row of a table.
+fn row(argument: &Arg, page: &mut String) {
+    let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
+    let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    let choices: Vec<String> = argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let takes_value = argument.is_positional() || argument.get_action().takes_values();
+    let mut meaning = help;
+    if takes_value && !choices.is_empty() {
+        let _ = write!(meaning, " One of {}.", choices.join(", "));
+    }
+    if takes_value && !defaults.is_empty() {
+        let _ = write!(meaning, " Without it: {}.", defaults.join(","));
+    }
+    let _ = writeln!(page, "| `{}` | {} |", spelled(argument).replace('|', "\\|"), meaning.replace('|', "\\|"));
+}
+
+/// An argument as one types it.
+fn spelled(argument: &Arg) -> String {
+    let value = argument.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
+    let long = argument.get_long().map(|long| format!("--{long}"));
+    let short = argument.get_short().map(|short| format!("-{short}"));
+    let names: Vec<String> = short.into_iter().chain(long).collect();
+    let takes_value = argument.get_action().takes_values();
+    match (names.is_empty(), takes_value && !value.is_empty()) {
+        (true, _) if argument.is_required_set() => value,
+        (true, _) => format!("[{value}]"),
+        (false, true) => format!("{} {value}", names.join(", ")),
+        (false, false) => names.join(", "),
+    }
+}
+
+/// The tests as a page.
+fn tests() -> String {
+    let mut page = "# The tests\n\nMade by `cargo xtask docs` from the tests themselves. The defaults are the published values; a suite file changes them for \
+                    a suite, `--set TEST.SETTING=VALUE` for a run. What each number means and how far it can be trusted stands in \
+                    [methodology.md](methodology.md).\n"
+        .to_owned();
+    CATALOGUE.iter().for_each(|test| describe_test(*test, &mut page));
+    page
+}
+
+fn describe_test(test: &dyn Test, page: &mut String) {
+    let _ = write!(page, "\n## {}\n\n{}.\n\n{} Source: {}.\n\n", test.name(), sentence(test.about()), needs(test.needs()), test.source());
+    page.push_str("| setting | default | meaning |\n|---|---|---|\n");
+    for setting in test.settings() {
+        let _ = writeln!(page, "| `{}` | `{}` | {} |", setting.name, setting.default, setting.about.replace('|', "\\|"));
+    }
+}
+
+/// With a capital letter and without a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.trim_end_matches('.').chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+fn needs(needs: Needs) -> String {
+    let writes = if needs.writing { "It writes" } else { "It only reads" };
+    let place = match (needs.raw, needs.files) {
+        (true, _) => ", and needs a raw medium",
+        (false, true) => ", and works on files in a file system",
+        (false, false) => "",
+    };
+    format!("{writes}{place}.")
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn a_command_becomes_a_section_with_its_arguments() {
+        let command = Command::new("tool").about("Does things.").subcommand(
+            Command::new("go")
+                .about("Goes.")
+                .arg(Arg::new("where").value_name("WHERE").required(true).help("To which place."))
+                .arg(Arg::new("how").long("how").short('w').value_name("FAST|SLOW").default_value("FAST").help("How."))
+                .arg(Arg::new("loud").long("loud").action(clap::ArgAction::SetTrue).help("With noise."))
+                .arg(Arg::new("secret").long("secret").hide(true)),
+        );
+        let mut command = command;
+        command.build();
+        let mut page = String::new();
+        command.get_subcommands().filter(|command| shown(command)).for_each(|command| describe(command, &mut page));
+        insta::assert_snapshot!(page.trim(), @r"
+        ## tool go
+
+        Goes.
+
+        ```text
+        tool go [OPTIONS] <WHERE>
+        ```
+
+        | argument | meaning |
+        |---|---|
+        | `WHERE` | To which place. |
+        | `-w, --how FAST\|SLOW` | How. Without it: FAST. |
+        | `--loud` | With noise. |
+        ");
+    }
+
+    #[test]
+    fn every_command_and_every_test_has_its_section() {
+        let (commands, tests) = (command_line(), tests());
+        for command in Cli::command().get_subcommands() {
+            assert!(commands.contains(&format!("\n## flashmark {}\n", command.get_name())), "{}", command.get_name());
+        }
+        for test in CATALOGUE {
+            assert!(tests.contains(&format!("\n## {}\n", test.name())), "{}", test.name());
+            for setting in test.settings() {
+                assert!(tests.contains(&format!("| `{}` | `{}` |", setting.name, setting.default)), "{}.{}", test.name(), setting.name);
+            }
+        }
+    }
+}

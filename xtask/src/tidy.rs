@@ -1,0 +1,215 @@
+//! What can be checked about the project as text: the walls between the rooms, and the papers that go with the code.
+//!
+//! [`ROOMS`] is the import table of ARCHITECTURE.md as data. A rule is a function from the project's text to faults; each fault says
+//! which file, what was found, and why the rule exists, so that whoever meets one can judge whether the rule or the code is wrong.
+
+mod layers;
+mod papers;
+mod project;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use project::Project;
+
+/// A crate with a wall around it: `crates/<name>`.
+pub struct Room {
+    /// Folder name; the package is `flashmark-<name>`, or `flashmark` for the program itself.
+    pub name: &'static str,
+    /// Rooms it may depend on.
+    pub imports: &'static [&'static str],
+    /// Rooms that its tests may depend on beside these. Hardly any: a test that reaches over a wall shows that there is none.
+    pub tests_import: &'static [&'static str],
+    /// Paths and macros that must not appear in its sources (tests excepted).
+    pub never: &'static [&'static str],
+    /// Why not.
+    pub because: &'static str,
+    /// Whether its `clippy.toml` must ban the same, so that the editor says so while one types.
+    pub clippy: bool,
+}
+
+/// Every crate is a room; one that is not here is a fault.
+pub const ROOMS: &[Room] = &[
+    Room {
+        name: "record",
+        imports: &[],
+        tests_import: &[],
+        never: &["std::fs", "std::net", "std::thread", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        because: "a record is data: whoever holds it can redo every table without the machine it was made on",
+        clippy: false,
+    },
+    Room {
+        name: "stats",
+        imports: &[],
+        tests_import: &[],
+        never: &["std::fs", "std::net", "std::thread", "std::env", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        because: "statistics get numbers and give numbers; what they mean is not their business",
+        clippy: true,
+    },
+    Room {
+        name: "device",
+        imports: &["record"],
+        tests_import: &[],
+        never: &["std::fs", "std::net", "std::thread", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        because: "the contract must hold for every backend, in real and in virtual time",
+        clippy: false,
+    },
+    Room {
+        name: "ring",
+        imports: &["device", "record"],
+        tests_import: &[],
+        never: &["std::net", PRINT, EPRINT],
+        because: "the room with the unsafe code does I/O and nothing else, so that it can be read in one sitting",
+        clippy: false,
+    },
+    Room {
+        name: "sim",
+        imports: &["device", "record"],
+        tests_import: &[],
+        never: &["std::fs", "std::net", "std::thread", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        because: "a simulated medium runs in virtual time: same profile and seed, same bytes, on every machine",
+        clippy: true,
+    },
+    Room {
+        name: "suite",
+        imports: &["device", "record", "stats"],
+        // The tests of the tests run on simulated media; the room itself knows no device but the contract.
+        tests_import: &["sim"],
+        never: &["std::fs", "std::net", "std::thread", "std::env", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        because: "the device is the clock, and a test must not find out which device it got",
+        clippy: true,
+    },
+    Room {
+        name: "findings",
+        imports: &["record", "stats"],
+        tests_import: &[],
+        never: &["std::fs", "std::net", "std::thread", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        because: "a conclusion is a function of the record; anyone can draw it again",
+        clippy: true,
+    },
+    Room {
+        name: "host",
+        imports: &["record"],
+        tests_import: &[],
+        never: &["std::net", PRINT, EPRINT],
+        because: "it says what is there; the program prints",
+        clippy: false,
+    },
+    Room {
+        name: "lab",
+        imports: &["host", "device", "suite", "record", "stats"],
+        tests_import: &[],
+        never: &["std::net", PRINT, EPRINT],
+        because: "it does work and reports events; the program prints",
+        clippy: false,
+    },
+    Room {
+        name: "store",
+        imports: &["record"],
+        tests_import: &[],
+        never: &["std::net", PRINT, EPRINT],
+        because: "it keeps what it is given; a server has its own room",
+        clippy: false,
+    },
+    Room {
+        name: "report",
+        imports: &["record", "findings", "stats"],
+        tests_import: &[],
+        never: &["std::fs", "std::net", "std::thread", "std::env", "std::process", CLOCK, WALL_CLOCK, PRINT, EPRINT],
+        because: "a report is a function of records: same record, same bytes",
+        clippy: true,
+    },
+    Room {
+        name: "site",
+        imports: &["store", "report", "findings", "record"],
+        tests_import: &[],
+        never: &[],
+        because: "it faces the network; what could touch a medium is not linked into it",
+        clippy: false,
+    },
+    Room {
+        name: "flashmark",
+        imports: &["record", "stats", "device", "ring", "sim", "suite", "findings", "host", "lab", "store", "report"],
+        tests_import: &[],
+        never: &[],
+        because: "it composes; nobody imports it",
+        clippy: false,
+    },
+];
+
+/// The workspace's own tools: they may look at everything, and nothing may look at them.
+const XTASK_IMPORTS: &[&str] = &["flashmark", "record", "stats", "device", "ring", "sim", "suite", "findings", "host", "lab", "store", "report"];
+
+const CLOCK: &str = "std::time::Instant";
+const WALL_CLOCK: &str = "std::time::SystemTime";
+const PRINT: &str = "println!";
+const EPRINT: &str = "eprintln!";
+
+/// A broken rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    file: String,
+    what: String,
+    why: &'static str,
+}
+
+impl Fault {
+    fn new(file: impl Into<String>, what: impl Into<String>, why: &'static str) -> Fault {
+        Fault { file: file.into(), what: what.into(), why }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}\n    because {}", self.file, self.what, self.why)
+    }
+}
+
+/// A rule of the house.
+type Rule = fn(&Project) -> Vec<Fault>;
+
+const RULES: &[Rule] = &[
+    layers::every_crate_is_a_room,
+    layers::imports_follow_the_table,
+    layers::heavy_crates_stay_in_their_room,
+    layers::lints_are_inherited,
+    layers::clippy_bans_what_the_room_must_never_know,
+    sources::unsafe_lives_in_ring,
+    sources::rooms_do_not_know_what_they_must_not,
+    sources::nothing_is_left_to_do,
+    sources::main_only_composes,
+    papers::dependencies_are_explained,
+    papers::the_glossary_has_every_word,
+    papers::architecture_names_every_room,
+    papers::the_changelog_is_open,
+    papers::no_machine_is_named,
+];
+
+fn faults(project: &Project) -> Vec<Fault> {
+    let mut faults: Vec<Fault> = RULES.iter().flat_map(|rule| rule(project)).collect();
+    faults.sort();
+    faults.dedup();
+    faults
+}
+
+/// Checks the project that lies at `root`; an error when a rule is broken.
+pub fn run(root: &Path) -> Result<()> {
+    let project = Project::read(root)?;
+    let faults = faults(&project);
+    for fault in &faults {
+        println!("{fault}");
+    }
+    match faults.len() {
+        0 => {
+            println!("tidy: {} rules hold over {} files", RULES.len(), project.len());
+            Ok(())
+        }
+        1 => bail!("tidy: one rule is broken"),
+        n => bail!("tidy: {n} faults"),
+    }
+}

@@ -1,0 +1,61 @@
+//! The project as text: every file that is, or would be, under version control.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+/// The tests of the rules quote what the rules forbid.
+const QUOTES_BAD_INPUT: &str = "xtask/src/tidy/tests.rs";
+
+/// Path from the root, with forward slashes, to text. Files that are not text are left out.
+pub struct Project {
+    files: BTreeMap<String, String>,
+}
+
+impl Project {
+    /// Reads the checkout at `root`: what is tracked, and what is new and not ignored.
+    pub fn read(root: &Path) -> Result<Project> {
+        let listed = Command::new("git")
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(root)
+            .output()
+            .context("git is needed to know which files belong to the project")?;
+        ensure!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr).trim());
+        let names = String::from_utf8(listed.stdout).context("a file name is not UTF-8")?;
+        let read = |name: &str| Some((name.to_owned(), std::fs::read_to_string(root.join(name)).ok()?));
+        Ok(Project { files: names.split('\0').filter(|name| !name.is_empty() && *name != QUOTES_BAD_INPUT).filter_map(read).collect() })
+    }
+
+    /// A made-up project.
+    #[cfg(test)]
+    pub fn of(files: &[(&str, &str)]) -> Project {
+        Project { files: files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect() }
+    }
+
+    /// How many files.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// A file's text, if there is such a file.
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.files.get(path).map(String::as_str)
+    }
+
+    /// All files: path and text.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// The files below a folder whose name ends so.
+    pub fn below<'a>(&'a self, folder: &'a str, ending: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.all().filter(move |(path, _)| path.starts_with(folder) && path.ends_with(ending))
+    }
+
+    /// Folder names of all crates.
+    pub fn crates(&self) -> impl Iterator<Item = &str> {
+        self.all().filter_map(|(path, _)| path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")).filter(|name| !name.contains('/'))
+    }
+}

@@ -1,0 +1,161 @@
+//! The rules on made-up projects: each one must find what it is there for, and nothing in a good house.
+
+use super::project::Project;
+use super::*;
+
+const LINTS: &str = "[lints]\nworkspace = true\n";
+
+/// The faults a rule finds, one to a line, without the reasons.
+fn check(rule: Rule, files: &[(&str, &str)]) -> String {
+    let found = rule(&Project::of(files));
+    assert!(found.iter().all(|fault| !fault.why.is_empty()));
+    found.iter().map(|fault| format!("{}: {}", fault.file, fault.what)).collect::<Vec<_>>().join("\n")
+}
+
+fn manifest(name: &str, rest: &str) -> String {
+    format!("[package]\nname = \"{name}\"\n{LINTS}{rest}")
+}
+
+#[test]
+fn a_fault_says_where_what_and_why() {
+    let fault = Fault::new("crates/sim/src/lib.rs", "line 3: std::fs", "a simulated medium leaves nothing behind");
+    insta::assert_snapshot!(fault, @r"
+    crates/sim/src/lib.rs: line 3: std::fs
+        because a simulated medium leaves nothing behind
+    ");
+}
+
+#[test]
+fn an_unknown_crate_and_a_misnamed_one_are_found() {
+    let (attic, sim) = (manifest("flashmark-attic", ""), manifest("simulator", ""));
+    insta::assert_snapshot!(check(layers::every_crate_is_a_room, &[("crates/attic/Cargo.toml", &attic), ("crates/sim/Cargo.toml", &sim)]), @r"
+    crates/attic/Cargo.toml: 'attic' is no room: add it to ROOMS in xtask/src/tidy.rs and to ARCHITECTURE.md
+    crates/sim/Cargo.toml: the package must be called 'flashmark-sim'
+    ");
+}
+
+#[test]
+fn an_import_over_a_wall_is_found_in_every_table() {
+    let suite = manifest("flashmark-suite", "[dependencies]\nsim.workspace = true\n[dev-dependencies]\nring.workspace = true\nsim.workspace = true\n");
+    let store = manifest("flashmark-store", "[target.'cfg(unix)'.dependencies]\nlab = { package = \"flashmark-host\", path = \"../host\" }\n");
+    let site = manifest("flashmark-site", "[dependencies]\nflashmark = { path = \"../flashmark\" }\nreport.workspace = true\n");
+    let files = [("crates/suite/Cargo.toml", suite.as_str()), ("crates/store/Cargo.toml", &store), ("crates/site/Cargo.toml", &site), ("xtask/Cargo.toml", LINTS)];
+    insta::assert_snapshot!(check(layers::imports_follow_the_table, &files), @r"
+    crates/site/Cargo.toml: 'site' imports 'flashmark' in its dependencies; it may import store, report, findings, record
+    crates/store/Cargo.toml: 'store' imports 'host' in its dependencies; it may import record
+    crates/suite/Cargo.toml: 'suite' imports 'sim' in its dependencies; it may import device, record, stats
+    crates/suite/Cargo.toml: 'suite' imports 'ring' in its dev-dependencies; it may import device, record, stats
+    ");
+}
+
+#[test]
+fn the_table_has_no_way_round_in_a_circle() {
+    fn reaches(from: &str, to: &str) -> bool {
+        ROOMS.iter().filter(|room| room.name == from).flat_map(|room| room.imports).any(|import| *import == to || reaches(import, to))
+    }
+    for room in ROOMS {
+        assert!(!reaches(room.name, room.name), "{} imports itself by way of others", room.name);
+        assert!(room.imports.iter().all(|import| *import != "flashmark" && *import != "site"), "{} imports a program", room.name);
+    }
+}
+
+#[test]
+fn a_heavy_crate_in_the_wrong_room_is_found() {
+    let host = manifest("flashmark-host", "[dependencies]\nlibc = \"0.2\"\n");
+    let stats = manifest("flashmark-stats", "[dependencies]\nserde.workspace = true\n[dev-dependencies]\ninsta.workspace = true\n");
+    insta::assert_snapshot!(check(layers::heavy_crates_stay_in_their_room, &[("crates/host/Cargo.toml", &host), ("crates/stats/Cargo.toml", &stats)]), @r"
+    crates/host/Cargo.toml: 'host' depends on 'libc', which belongs to ring
+    crates/stats/Cargo.toml: 'stats' depends on 'serde'
+    ");
+}
+
+#[test]
+fn lints_that_are_not_inherited_are_found() {
+    let files = [("Cargo.toml", "[workspace.lints.rust]\nunsafe_code = \"warn\"\n"), ("crates/ring/Cargo.toml", ""), ("crates/sim/Cargo.toml", "[package]\n"), ("xtask/Cargo.toml", LINTS)];
+    insta::assert_snapshot!(check(layers::lints_are_inherited, &files), @r#"
+    crates/sim/Cargo.toml: 'sim' does not inherit the lints: write [lints] workspace = true
+    Cargo.toml: [workspace.lints.rust] must say unsafe_code = "forbid"
+    "#);
+}
+
+#[test]
+fn missing_and_unexplained_bans_are_found() {
+    let clippy = "disallowed-types = [\"std::time::Instant\", { path = \"std::fs::File\", reason = \"no files\" }]\n";
+    let files = [("crates/sim/Cargo.toml", ""), ("crates/sim/clippy.toml", clippy), ("crates/suite/Cargo.toml", ""), ("crates/report/Cargo.toml", ""), ("crates/report/clippy.toml", "= no")];
+    insta::assert_snapshot!(check(layers::clippy_bans_what_the_room_must_never_know, &files), @r"
+    crates/sim/clippy.toml: 'std::time::Instant' is banned without a reason
+    crates/sim/clippy.toml: nothing of 'std::time::SystemTime' is banned
+    crates/suite/clippy.toml: is missing
+    crates/report/clippy.toml: cannot be read: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+    ");
+}
+
+#[test]
+fn unsafe_code_is_found_outside_ring_only() {
+    let bad = concat!("// an uns", "afe comment\nlet unsafely = 1;\nuns", "afe { *p }\npub uns", "afe fn f() {}\n#[allow(uns", "afe_code)]\n");
+    insta::assert_snapshot!(check(sources::unsafe_lives_in_ring, &[("crates/ring/src/lib.rs", bad), ("crates/host/src/x.rs", bad)]), @r"
+    crates/host/src/x.rs: line 3: unsafe code
+    crates/host/src/x.rs: line 4: unsafe code
+    crates/host/src/x.rs: line 5: unsafe code
+    ");
+}
+
+#[test]
+fn what_a_room_must_never_know_is_found_but_not_in_its_tests() {
+    let suite = "//! no std::fs here\nuse std::{fs, io};\nuse std::time::{Duration, Instant};\nfn f() { std::env::args(); println!(); }\nlet std_fs = 1;\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
+    let files = [("crates/suite/src/a.rs", suite), ("crates/suite/src/a/tests.rs", "use std::fs;"), ("crates/host/src/b.rs", "use std::fs;\nuse std::time::Instant;\n")];
+    insta::assert_snapshot!(check(sources::rooms_do_not_know_what_they_must_not, &files), @r"
+    crates/suite/src/a.rs: line 2: std::fs
+    crates/suite/src/a.rs: line 3: std::time::Instant
+    crates/suite/src/a.rs: line 4: std::env
+    crates/suite/src/a.rs: line 4: println!
+    ");
+}
+
+#[test]
+fn leftovers_are_found() {
+    let bad = concat!("fn f() { to", "do!() }\n// to", "do!\nfn my_to", "do() {}\nfn g() { unimpl", "emented!(\"later\") }\n");
+    insta::assert_snapshot!(check(sources::nothing_is_left_to_do, &[("crates/sim/src/a.rs", bad)]), @r"
+    crates/sim/src/a.rs: line 1: todo!
+    crates/sim/src/a.rs: line 4: unimplemented!
+    ");
+}
+
+#[test]
+fn a_long_main_is_found() {
+    let (long, short) = ("x\n".repeat(60), "x\n".repeat(59));
+    insta::assert_snapshot!(check(sources::main_only_composes, &[("crates/flashmark/src/main.rs", &long), ("xtask/src/main.rs", &short)]), @"crates/flashmark/src/main.rs: 60 lines; must be under 60");
+}
+
+#[test]
+fn dependencies_are_explained_and_explanations_are_used() {
+    let root = "[workspace.dependencies]\nserde = \"1\"\nrecord = { path = \"crates/record\" }\n";
+    let member = "[dependencies]\nserde.workspace = true\n[target.x.dependencies]\nother = { package = \"renamed\", version = \"1\" }\n";
+    let files = [("Cargo.toml", root), ("crates/sim/Cargo.toml", member), ("docs/dependencies.md", "- **serde** (record): forms\n- **left-pad** (sim): pads\n")];
+    insta::assert_snapshot!(check(papers::dependencies_are_explained, &files), @r"
+    docs/dependencies.md: does not say what 'renamed' is for: write - **renamed** (rooms): ...
+    docs/dependencies.md: explains 'left-pad', which nothing depends on
+    ");
+}
+
+#[test]
+fn missing_words_rooms_and_changelog_are_found() {
+    let glossary: String = papers_words().filter(|word| *word != "span").map(|word| format!("**{word}** is\n")).collect();
+    insta::assert_snapshot!(check(papers::the_glossary_has_every_word, &[("docs/glossary.md", &glossary)]), @"docs/glossary.md: does not define **span**");
+    insta::assert_snapshot!(check(papers::architecture_names_every_room, &[("ARCHITECTURE.md", "`sim`"), ("crates/sim/Cargo.toml", ""), ("crates/host/Cargo.toml", "")]), @"ARCHITECTURE.md: does not show `host`");
+    insta::assert_snapshot!(check(papers::the_changelog_is_open, &[("CHANGELOG.md", "## 0.1.0\n")]), @"CHANGELOG.md: has no section '## [Unreleased]'");
+}
+
+fn papers_words() -> impl Iterator<Item = &'static str> {
+    papers::WORDS.iter().copied()
+}
+
+#[test]
+fn a_place_on_a_machine_and_a_foreign_source_are_found() {
+    let bad = concat!("see /wo", "rk/main\nsee /dev/root, /home/me and network/x\n");
+    let lock = "source = \"registry+https://example.org/index\"\n";
+    insta::assert_snapshot!(check(papers::no_machine_is_named, &[("docs/x.md", bad), ("Cargo.lock", lock)]), @r#"
+    docs/x.md: line 1: '/work/' is a place on somebody's machine
+    Cargo.lock: source = "registry+https://example.org/index"
+    "#);
+}
