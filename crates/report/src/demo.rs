@@ -141,7 +141,7 @@ fn sequential(test: &str, number: usize, block: u64, content: Content, overhead_
 }
 
 fn fill(test: &str, bps: f64, dips: f64) -> Cell {
-    let mut dice = Dice(17);
+    let mut dice = Dice(test.len() as u64);
     let mut cell = cell(test, test);
     let points = (0..120).map(|at| {
         let dip = if at % 23 > 20 { dips } else { 1.0 };
@@ -361,4 +361,9 @@ pub(crate) fn empty() -> Record {
         flags: Vec::new(),
         findings: Vec::new(),
     }
+}
+
+/// All of them.
+pub(crate) fn all() -> [Record; 5] {
+    [good(), horrible(), broken(), begun(), empty()]
 }

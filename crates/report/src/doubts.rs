@@ -98,13 +98,13 @@ pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
     by_reason.into_iter().map(|(reason, tests)| (reason, tests.join(", "))).collect()
 }
 
-/// Why a test has no cell in this record; one phrase.
-pub(crate) fn absence(record: &Record, test: &str) -> String {
+/// Why a test (at a block size, where one is asked for) has no cell in this record; one phrase.
+pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
     let named = |name: &str| name == test || name.starts_with(&format!("{test}/"));
     if let Some(skip) = record.skipped.iter().find(|skip| named(&skip.test)) {
         return format!("skipped: {}", words::clean(&skip.reason));
     }
-    let planned = record.plan.iter().any(|cell| cell.test == test);
+    let planned = record.plan.iter().any(|cell| cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes));
     match record.run.ended {
         _ if !planned => "not part of this run".to_owned(),
         Ended::Running => "not measured yet".to_owned(),

@@ -61,6 +61,15 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     Shown::Number { value: estimate.value, text: words::quantity(name, estimate.value), interval, n: estimate.n }
 }
 
+/// An estimate under the name it has in the record.
+pub(crate) fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
+    match name {
+        "iops" => cell.metrics.iops.as_ref(),
+        "bps" => cell.metrics.bps.as_ref(),
+        other => cell.metrics.other.get(other),
+    }
+}
+
 /// All metrics of a cell in the order of the record: rates, everything else by name, then what single I/Os took. The mean latency is
 /// left out, because the record has no interval for it; the rate says the same.
 pub(crate) fn figures(cell: &Cell) -> Vec<Figure> {
@@ -103,8 +112,10 @@ fn percentile_interval(latency: &Latency, name: &str) -> Option<String> {
 /// A percentile with its interval in one text, "1.20 ms (1.10 to 1.30 ms)"; "-" where too few samples support it.
 pub(crate) fn percentile(latency: &Latency, name: &str, ns: Option<u64>) -> String {
     let Some(ns) = ns else { return "-".to_owned() };
-    let interval = percentile_interval(latency, name).map(|interval| format!(" ({interval})")).unwrap_or_default();
-    words::quantity("_ns", ns as f64) + &interval
+    // Broken before the interval, where there is no room, and nowhere else.
+    let whole = |text: String| text.replace(' ', "\u{a0}");
+    let interval = percentile_interval(latency, name).map(|interval| format!(" ({})", whole(interval))).unwrap_or_default();
+    whole(words::quantity("_ns", ns as f64)) + &interval
 }
 
 /// The longest a single I/O took, in nanoseconds.

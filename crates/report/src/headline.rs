@@ -29,7 +29,7 @@ impl Row<'_> {
 
     /// The longest a single I/O took.
     pub fn worst(&self) -> String {
-        self.cell.and_then(figure::worst_ns).map(|ns| words::quantity("_ns", ns)).unwrap_or_else(|| "-".to_owned())
+        self.cell.and_then(figure::worst_ns).map(words::stall).unwrap_or_else(|| "-".to_owned())
     }
 }
 
@@ -62,37 +62,41 @@ pub(crate) fn is_standard(record: &Record, cell: &Cell) -> bool {
     best == Some(standing(cell))
 }
 
-fn row<'a>(record: &'a Record, label: String, test: &str, cell: Option<&'a Cell>, metrics: &[&str], disk: f64) -> Row<'a> {
-    let estimate = |cell: &'a Cell| {
-        metrics.iter().find_map(|&name| {
-            let estimate = match name {
-                "iops" => cell.metrics.iops.as_ref(),
-                "bps" => cell.metrics.bps.as_ref(),
-                other => cell.metrics.other.get(other),
-            };
-            Some((name, estimate?))
-        })
-    };
-    let shown = match cell {
-        None => Shown::Withheld(doubts::absence(record, test)),
-        Some(cell) => match estimate(cell) {
+/// What a row is about, and where its number is found.
+struct Ask<'a> {
+    label: String,
+    test: &'a str,
+    block_bytes: Option<u64>,
+    cell: Option<&'a Cell>,
+    /// The first of these that the cell has.
+    metrics: &'a [&'a str],
+    /// What the yardstick disk does.
+    disk: f64,
+}
+
+fn row<'a>(record: &'a Record, ask: Ask<'a>) -> Row<'a> {
+    let shown = match ask.cell {
+        None => Shown::Withheld(doubts::absence(record, ask.test, ask.block_bytes)),
+        Some(cell) => match ask.metrics.iter().find_map(|name| Some((name, figure::estimate(cell, name)?))) {
             Some((name, estimate)) => figure::show(cell, name, estimate),
             None => Shown::Withheld(figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned())),
         },
     };
-    let times_disk = shown.value().map(|value| value / disk);
-    Row { label, shown, times_disk, cell }
+    let times_disk = shown.value().map(|value| value / ask.disk);
+    Row { label: ask.label, shown, times_disk, cell: ask.cell }
 }
 
 /// Random write at the four sizes; what a run did not plan is said, not left out.
 pub(crate) fn random_writes(record: &Record) -> Vec<Row<'_>> {
-    RANDOM_WRITE_SIZES
-        .iter()
-        .map(|&size| {
-            let cell = standard_cell(record, "random-write", Some(size));
-            row(record, format!("Random write, {}", Bytes(size)), "random-write", cell, &["iops"], yardstick::DISK_IOPS)
-        })
-        .collect()
+    let ask = |size: u64| Ask {
+        label: format!("Random write, {}", Bytes(size)),
+        test: "random-write",
+        block_bytes: Some(size),
+        cell: standard_cell(record, "random-write", Some(size)),
+        metrics: &["iops"],
+        disk: yardstick::DISK_IOPS,
+    };
+    RANDOM_WRITE_SIZES.into_iter().map(|size| row(record, ask(size))).collect()
 }
 
 /// The block size nearest to 1 MiB from below that a sequential test was run at.
@@ -103,35 +107,41 @@ pub(crate) fn streaming<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cel
 
 /// The rows after random write, without those the run did not plan: sustained write, random read, sequential read, fills.
 fn others(record: &Record) -> Vec<Row<'_>> {
-    let known = |test: &str| {
-        record.cells_of(test).next().is_some() || record.plan.iter().any(|cell| cell.test == test) || record.skipped.iter().any(|s| s.test == test)
-    };
-    let mut rows = Vec::new();
-    let sized = |name: &str, cell: Option<&Cell>| match cell.and_then(|cell| cell.params.block_bytes) {
+    let writing = streaming(record, "sequential-write");
+    let reading = streaming(record, "sequential-read");
+    let sustained = writing.is_some_and(|cell| cell.metrics.other.contains_key("sustained_bps"));
+    let sequential = |name: &str, test, cell, metrics| Ask { label: sized(name, cell), test, block_bytes: None, cell, metrics, disk: yardstick::DISK_BPS };
+    let fill = |name: &str, test| Ask { label: name.to_owned(), test, block_bytes: None, cell: standard_cell(record, test, None), metrics: &["bps"], disk: yardstick::DISK_BPS };
+    let asks = [
+        sequential(if sustained { "Sustained write" } else { "Sequential write" }, "sequential-write", writing, &["sustained_bps", "bps"]),
+        Ask {
+            label: "Random read, 4 KiB".to_owned(),
+            test: "random-read",
+            block_bytes: Some(4 * KIB),
+            cell: standard_cell(record, "random-read", Some(4 * KIB)),
+            metrics: &["iops"],
+            disk: yardstick::DISK_IOPS,
+        },
+        sequential("Sequential read", "sequential-read", reading, &["bps"]),
+        fill("Fill, incompressible", "random-fill"),
+        fill("Fill, zeros", "zero-fill"),
+    ];
+    asks.into_iter().filter(|ask| is_known(record, ask.test)).map(|ask| row(record, ask)).collect()
+}
+
+/// A name with the block size of the cell that stands for it.
+fn sized(name: &str, cell: Option<&Cell>) -> String {
+    match cell.and_then(|cell| cell.params.block_bytes) {
         Some(bytes) => format!("{name}, {}", Bytes(bytes)),
         None => name.to_owned(),
-    };
-    if known("sequential-write") {
-        let cell = streaming(record, "sequential-write");
-        let sustained = cell.is_some_and(|cell| cell.metrics.other.contains_key("sustained_bps"));
-        let label = sized(if sustained { "Sustained write" } else { "Sequential write" }, cell);
-        rows.push(row(record, label, "sequential-write", cell, &["sustained_bps", "bps"], yardstick::DISK_BPS));
     }
-    if known("random-read") {
-        let cell = standard_cell(record, "random-read", Some(4 * KIB));
-        rows.push(row(record, "Random read, 4 KiB".to_owned(), "random-read", cell, &["iops"], yardstick::DISK_IOPS));
-    }
-    if known("sequential-read") {
-        let cell = streaming(record, "sequential-read");
-        rows.push(row(record, sized("Sequential read", cell), "sequential-read", cell, &["bps"], yardstick::DISK_BPS));
-    }
-    for (test, label) in [("random-fill", "Fill, incompressible"), ("zero-fill", "Fill, zeros")] {
-        if known(test) {
-            let cell = standard_cell(record, test, None);
-            rows.push(row(record, label.to_owned(), test, cell, &["bps"], yardstick::DISK_BPS));
-        }
-    }
-    rows
+}
+
+/// Whether a record speaks of a test at all.
+fn is_known(record: &Record, test: &str) -> bool {
+    let planned = || record.plan.iter().any(|cell| cell.test == test);
+    let skipped = || record.skipped.iter().any(|skip| skip.test == test);
+    record.cells_of(test).next().is_some() || planned() || skipped()
 }
 
 /// The whole headline.
@@ -150,7 +160,11 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let writes = random_writes(record);
     let mut said: Vec<String> = random_write_sentence(&writes).into_iter().collect();
     said.extend(worst_sentence(&writes));
-    let rate = |test| streaming(record, test).and_then(|cell| figure::show(cell, "bps", cell.metrics.bps.as_ref()?).value());
+    let rate = |test| {
+        let cell = streaming(record, test)?;
+        let (name, found) = ["sustained_bps", "bps"].into_iter().find_map(|name| Some((name, figure::estimate(cell, name)?)))?;
+        figure::show(cell, name, found).value()
+    };
     let rates = [("writes", rate("sequential-write")), ("reads", rate("sequential-read"))];
     let rates: Vec<String> = rates.iter().filter_map(|(what, bps)| Some(format!("{what} {}", words::quantity("bps", (*bps)?)))).collect();
     if !rates.is_empty() {
@@ -159,13 +173,19 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     said
 }
 
-/// "Random writes of 4 KiB: 49.2 IOPS, 0.55 times a 5400 rpm laptop disk (90 IOPS); of 16 KiB only 2.20."
+/// "Random writes of 4 KiB: 49.2 a second (IOPS), 0.55 times what a 5400 rpm laptop disk does (90); of 16 KiB only 2.20."
 fn random_write_sentence(writes: &[Row]) -> Option<String> {
     let measured: Vec<(u64, f64)> =
         RANDOM_WRITE_SIZES.iter().zip(writes).filter_map(|(&size, row)| Some((size, row.shown.value()?))).collect();
     let &(size, iops) = measured.iter().find(|(size, _)| *size == 4 * KIB).or(measured.first())?;
-    let times = words::times(iops / yardstick::DISK_IOPS);
-    let mut text = format!("Random writes of {}: {} IOPS, {times} a {} ({} IOPS)", Bytes(size), significant(iops), yardstick::DISK, yardstick::DISK_IOPS);
+    let mut text = format!(
+        "Random writes of {}: {} a second (IOPS), {} times what a {} does ({})",
+        Bytes(size),
+        significant(iops),
+        words::times(iops / yardstick::DISK_IOPS),
+        yardstick::DISK,
+        yardstick::DISK_IOPS
+    );
     let collapse = measured.iter().filter(|(other, slow)| *other <= 16 * KIB && *slow < iops / 4.0).min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((other, slow)) = collapse {
         text.push_str(&format!("; of {} only {}", Bytes(*other), significant(*slow)));
@@ -173,7 +193,8 @@ fn random_write_sentence(writes: &[Row]) -> Option<String> {
     Some(text + ".")
 }
 
+/// "The slowest single write took 3.17 s." The worst write stall is what breaks loggers and video.
 fn worst_sentence(writes: &[Row]) -> Option<String> {
     let worst = writes.iter().filter_map(|row| figure::worst_ns(row.cell?)).max_by(f64::total_cmp)?;
-    Some(format!("The longest a single random write took: {}.", words::quantity("_ns", worst)))
+    Some(format!("The slowest single write took {}.", words::quantity("_ns", worst)))
 }

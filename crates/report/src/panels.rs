@@ -96,21 +96,12 @@ fn style(hue: usize, variant: usize) -> Style {
     Style { hue, stroke, mark }
 }
 
-/// An estimate under the name it has in the record.
-fn estimate<'a>(cell: &'a Cell, name: &str) -> Option<&'a Estimate> {
-    match name {
-        "iops" => cell.metrics.iops.as_ref(),
-        "bps" => cell.metrics.bps.as_ref(),
-        other => cell.metrics.other.get(other),
-    }
-}
-
 /// Adds a row for one metric of a cell: what, block size, figure, interval, n, slowest, stop.
 fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &Estimate) {
     let mut notes = table.notes_of(cell);
     let [value, interval, n] = table.shown(&figure::show(cell, name, found), &mut notes);
     let block = cell.params.block_bytes.map(|bytes| record::units::Bytes(bytes).to_string()).unwrap_or_default();
-    let worst = figure::worst_ns(cell).map(|ns| words::quantity("_ns", ns)).unwrap_or_else(|| "-".to_owned());
+    let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
     table.push(vec![what.to_owned(), block, value, interval, n, worst, words::stop(cell.stop).to_owned()], notes);
 }
 

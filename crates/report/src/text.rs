@@ -55,13 +55,13 @@ fn plain(table: &Table) -> String {
 
 /// Narrower than this, a row of the headline cannot be read.
 const MIN_WIDTH: usize = 60;
-/// Columns of the headline: label, figure, interval, n, stop, slowest.
+/// Columns of the headline: label and figure, two blanks, interval and n, two blanks, stop, slowest: 80 in all.
 const LABEL: usize = 23;
-const FIGURE: usize = 11;
-const INTERVAL: usize = 20;
-const COUNT: usize = 8;
+const FIGURE: usize = LABEL + 11;
+const INTERVAL: usize = 16;
+const COUNT: usize = INTERVAL + 7;
 const STOP: usize = 11;
-const SLOWEST: usize = 7;
+const SLOWEST: usize = 8;
 
 /// ANSI colours, or none.
 struct Ink(bool);
@@ -134,37 +134,35 @@ impl Page {
         if record.cells.is_empty() && record.plan.is_empty() {
             return;
         }
-        self.heads("");
+        self.heads();
         for row in headline::rows(record) {
             self.row(&row.label, &row.shown, row.stop(), &row.worst());
         }
     }
 
-    fn heads(&mut self, label: &str) {
-        let heads = format!(
-            "{label:LABEL$}{:>FIGURE$}  {:INTERVAL$}{:>COUNT$}  {:STOP$}{:>SLOWEST$}",
-            "figure", "95 % interval", "n", "stop", "slowest"
-        );
+    fn heads(&mut self) {
+        let heads = format!("{}  {}  {:STOP$}{:>SLOWEST$}", spread("", "figure", FIGURE), spread("95 % interval", "n", COUNT), "stop", "slowest");
         self.line("");
         let heads = self.ink.faint(&heads);
         self.line(&heads);
     }
 
     fn row(&mut self, label: &str, shown: &Shown, stop: &str, worst: &str) {
+        let label = words::clipped(label, LABEL);
         match shown {
             Shown::Number { text, interval, n, .. } => {
-                let figure = self.ink.strong(&format!("{text:>FIGURE$}"));
-                let interval = if interval.chars().count() > INTERVAL { interval.replace(" to ", "..") } else { interval.clone() };
-                self.line(&format!("{label:LABEL$}{figure}  {interval:INTERVAL$}{n:>COUNT$}  {stop:STOP$}{worst:>SLOWEST$}"));
+                let unit = text.split_once(' ').map(|(_, unit)| format!(" {unit}")).unwrap_or_default();
+                let interval = interval.strip_suffix(&unit).unwrap_or(interval);
+                let gap = " ".repeat(FIGURE.saturating_sub(label.chars().count() + text.chars().count()));
+                let figure = self.ink.strong(text);
+                self.line(&format!("{label}{gap}{figure}  {}  {stop:STOP$}{worst:>SLOWEST$}", spread(interval, &n.to_string(), COUNT)));
             }
             Shown::Withheld(why) => {
-                let indent = LABEL + FIGURE + 2;
-                let lines = wrapped(why, self.width - indent);
                 let ink = if why.starts_with("impossible") { Ink::alarm } else { Ink::faint };
-                for (at, line) in lines.iter().enumerate() {
-                    let (label, dash) = if at == 0 { (label, "-") } else { ("", "") };
+                for (at, line) in wrapped(why, self.width - FIGURE - 2).iter().enumerate() {
+                    let start = if at == 0 { spread(&label, "-", FIGURE) } else { " ".repeat(FIGURE) };
                     let why = ink(&self.ink, line);
-                    self.line(&format!("{label:LABEL$}{dash:>FIGURE$}  {why}"));
+                    self.line(&format!("{start}  {why}"));
                 }
             }
         }
@@ -186,8 +184,8 @@ impl Page {
                 params if params.is_empty() => words::metric(&primary.name),
                 params => params,
             };
-            let worst = figure::worst_ns(cell).map(|ns| words::quantity("_ns", ns)).unwrap_or_else(|| "-".to_owned());
-            self.row(&format!("  {}", clipped(&what, LABEL - 3)), &primary.shown, words::stop(cell.stop), &worst);
+            let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
+            self.row(&format!("  {}", words::clipped(&what, LABEL - 3)), &primary.shown, words::stop(cell.stop), &worst);
         }
     }
 
@@ -220,12 +218,10 @@ impl Page {
     }
 }
 
-/// At most this many characters, the last one a mark where something was left out.
-fn clipped(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width - 1).chain(['…']).collect()
+/// One text to the left, one to the right, at least a blank between.
+fn spread(left: &str, right: &str, width: usize) -> String {
+    let room = width.saturating_sub(left.chars().count()).max(right.chars().count() + 1);
+    format!("{left}{right:>room$}")
 }
 
 /// Lines of at most `width` characters, broken at spaces; a longer word is broken where it must be.

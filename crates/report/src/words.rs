@@ -196,6 +196,11 @@ pub fn quantity(name: &str, value: f64) -> String {
     }
 }
 
+/// How long the slowest I/O took, in one short word even where it took minutes.
+pub fn stall(ns: f64) -> String {
+    if ns < 120e9 { quantity("_ns", ns) } else { format!("{:.0} s", ns / 1e9) }
+}
+
 /// A length of time; negative ones (differences) keep their sign.
 fn nanos(ns: f64) -> String {
     let text = Nanos(ns.abs().round() as u64).to_string().replace(" us", " µs");
@@ -204,20 +209,31 @@ fn nanos(ns: f64) -> String {
 
 /// Both ends of an interval, the unit said once where both have the same: "46.0 to 50.2 IOPS".
 pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
-    let (low, high) = (quantity(name, low), quantity(name, high));
-    match (low.split_once(' '), high.split_once(' ')) {
-        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
-        _ => format!("{low} to {high}"),
+    let (from, to) = (quantity(name, low), quantity(name, high));
+    let parts = |text: &str| text.split_once(' ').filter(|(_, unit)| !unit.contains(' ')).map(|(number, unit)| (number.to_owned(), unit.to_owned()));
+    match (parts(&from), parts(&to)) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
+        // 980 kB/s to 1.02 MB/s is harder to read than 0.980 to 1.02 MB/s.
+        (Some(_), Some((number, _))) if high > 0.0 => {
+            let scale = number.parse::<f64>().unwrap_or(f64::NAN) / high;
+            format!("{} to {to}", significant(low * scale))
+        }
+        _ => format!("{from} to {to}"),
     }
 }
 
-/// How many times something: "0.55 times", "12 times".
-pub fn times(ratio: f64) -> String {
-    match ratio {
-        r if r >= 10.0 => format!("{r:.0} times"),
-        r if r >= 0.095 => format!("{r:.2} times"),
-        r => format!("{} times", significant(r)),
+/// At most this many characters, the last one a mark where something was left out.
+pub fn clipped(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
     }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// How many times something, to two digits: "0.55", "12".
+pub fn times(ratio: f64) -> String {
+    let decimals = if ratio > 0.0 { (1 - ratio.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
+    format!("{ratio:.decimals$}")
 }
 
 /// A count with its noun: "1 cell", "3 cells".
@@ -245,13 +261,25 @@ mod tests {
         .iter()
         .map(|(name, value)| format!("{}: {}", metric(name), quantity(name, *value)))
         .collect();
-        insta::assert_debug_snapshot!(said, @"");
+        insta::assert_debug_snapshot!(said, @r#"
+        [
+            "I/O rate: 49.2 IOPS",
+            "access time: 370 µs",
+            "CPU time per I/O: 9.88 µs",
+            "mean time: 537 ms",
+            "full pass: 36 h 24 min",
+            "groups: 1.42 /s",
+            "zeros over incompressible: 1.85 x",
+            "burst: -",
+            "a new thing: 7.00",
+        ]
+        "#);
     }
 
     #[test]
     fn an_interval_says_its_unit_once() {
-        insta::assert_snapshot!(interval("iops", [46.0, 50.2]), @"");
-        insta::assert_snapshot!(interval("bps", [980e3, 1.02e6]), @"");
+        insta::assert_snapshot!(interval("iops", [46.0, 50.2]), @"46.0 to 50.2 IOPS");
+        insta::assert_snapshot!(interval("bps", [980e3, 1.02e6]), @"0.980 to 1.02 MB/s");
     }
 
     #[test]

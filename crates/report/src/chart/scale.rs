@@ -12,9 +12,9 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Whether a value has a place on such an axis.
+    /// Whether a value has a place on such an axis; what no medium can do has none.
     pub(crate) fn takes(self, value: f64) -> bool {
-        value.is_finite() && (self == Scale::Linear || value > 0.0)
+        value.abs() < 1e30 && (self == Scale::Linear || value > 1e-30)
     }
 
     fn forward(self, value: f64) -> f64 {

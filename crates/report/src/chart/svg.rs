@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::scale::Axis;
-use super::{Along, Chart, Line, Mark, Point, Stroke};
+use super::{Along, Chart, Line, Mark, Point, Reference, Stroke};
+use crate::words;
 
 /// How large a drawing is, in CSS pixels. Text has one size, so a phone gets a drawing of its own and not a smaller print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,9 @@ impl Size {
 /// Height of a line of text, and the width reserved for one character of it: wider than any usual sans serif needs on average, so that
 /// no label is cut whatever font the reader has.
 const LINE: f64 = 18.0;
-const CHARACTER: f64 = 7.2;
+const CHARACTER: f64 = 7.5;
+/// Characters of a tick; what no medium can do may be cut.
+const LONGEST_TICK: usize = 14;
 /// Points of a line that can be pointed at; a longer line is sampled.
 const MOST_TIPS: usize = 60;
 
@@ -51,6 +54,7 @@ pub fn draw(chart: &Chart, size: Size) -> String {
     for line in chart.series.iter().rev() {
         draw_line(&mut out, chart, &layout, line);
     }
+    reference_names(&mut out, chart, &layout);
     for line in &chart.series {
         tips(&mut out, chart, &layout, line);
     }
@@ -69,8 +73,8 @@ struct Layout<'a> {
     top: f64,
     bottom: f64,
     height: f64,
-    /// Entries of the legend with their places.
-    legend: Vec<(&'a Line, f64, f64)>,
+    /// Entries of the legend: line, name as it fits, place.
+    legend: Vec<(&'a Line, String, f64, f64)>,
 }
 
 impl<'a> Layout<'a> {
@@ -82,9 +86,9 @@ impl<'a> Layout<'a> {
         let x = Axis::over(chart.x.scale, chart.x.unit, points().map(|p| p.x).chain(along(Along::X)));
         let heights = points().flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])]).flatten();
         let y = Axis::over(chart.y.scale, chart.y.unit, heights.chain(along(Along::Y))).upright();
-        let y_ticks = y.ticks(if size == Size::Wide { 7 } else { 6 });
+        let y_ticks: Vec<(f64, String)> = y.ticks(if size == Size::Wide { 7 } else { 6 }).into_iter().map(|(at, label)| (at, words::clipped(&label, LONGEST_TICK))).collect();
         let longest = y_ticks.iter().map(|(_, label)| text_width(label)).fold(20.0, f64::max);
-        let (left, right) = (longest + 10.0, width - 22.0);
+        let (left, right) = (longest + 10.0, width - 28.0);
         let top = legend_height + LINE + 10.0;
         let bottom = top + size.plot_height();
         let x = x.laid(left, right);
@@ -100,7 +104,7 @@ fn fitting(x: &Axis, left: f64, right: f64) -> Vec<(f64, String)> {
     };
     let inside = |(value, label): &(f64, String)| {
         let half = text_width(label) / 2.0;
-        x.at(*value) - half > left - 40.0 && x.at(*value) + half < right + 22.0
+        x.at(*value) - half > left - 40.0 && x.at(*value) + half < right + 28.0
     };
     let ticks = (2..=14).rev().map(|most| x.ticks(most)).find(|ticks| fits(ticks)).unwrap_or_else(|| x.ticks(1));
     ticks.into_iter().filter(inside).collect()
@@ -111,15 +115,16 @@ fn text_width(text: &str) -> f64 {
 }
 
 /// Lays the legend out in rows; returns the places and the height.
-fn place_legend(chart: &Chart, width: f64) -> (Vec<(&Line, f64, f64)>, f64) {
+fn place_legend(chart: &Chart, width: f64) -> (Vec<(&Line, String, f64, f64)>, f64) {
     let (mut x, mut y) = (0.0, LINE - 5.0);
     let mut placed = Vec::new();
     for line in chart.series.iter().filter(|line| !line.name.is_empty() && line.points.iter().any(|p| chart.fits(p))) {
-        let needed = 34.0 + text_width(&line.name);
+        let name = words::clipped(&line.name, ((width - 34.0) / CHARACTER) as usize);
+        let needed = 34.0 + text_width(&name);
         if x > 0.0 && x + needed > width {
             (x, y) = (0.0, y + LINE);
         }
-        placed.push((line, x, y));
+        placed.push((line, name, x, y));
         x += needed + 14.0;
     }
     let height = if placed.is_empty() { 0.0 } else { y + 9.0 };
@@ -127,13 +132,13 @@ fn place_legend(chart: &Chart, width: f64) -> (Vec<(&Line, f64, f64)>, f64) {
 }
 
 fn legend(out: &mut String, layout: &Layout) {
-    for (line, x, y) in &layout.legend {
+    for (line, name, x, y) in &layout.legend {
         let (class, middle) = (class(line), y - 4.5);
         if line.style.stroke != Stroke::Points {
             let _ = write!(out, r#"<path class="{class}" d="M{x} {middle}h26"/>"#);
         }
         mark(out, line, x + 13.0, middle);
-        let _ = write!(out, r#"<text class="key" x="{}" y="{y}">{}</text>"#, x + 33.0, escape(&line.name));
+        let _ = write!(out, r#"<text class="key" x="{}" y="{y}">{}</text>"#, x + 33.0, escape(name));
     }
 }
 
@@ -156,26 +161,38 @@ fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
     );
 }
 
+/// The references that have a place on their axis.
+fn placed(chart: &Chart) -> impl Iterator<Item = &Reference> {
+    chart.references.iter().filter(|reference| match reference.along {
+        Along::X => chart.x.scale.takes(reference.value),
+        Along::Y => chart.y.scale.takes(reference.value),
+    })
+}
+
 fn references(out: &mut String, chart: &Chart, layout: &Layout) {
-    for reference in &chart.references {
-        let scale = if reference.along == Along::X { chart.x.scale } else { chart.y.scale };
-        if !scale.takes(reference.value) {
-            continue;
-        }
-        let label = escape(&reference.label);
-        match reference.along {
+    for reference in placed(chart) {
+        let _ = match reference.along {
+            Along::Y => write!(out, r#"<path class="ref" d="M{} {:.1}H{}"/>"#, layout.left, layout.y.at(reference.value), layout.right),
+            Along::X => write!(out, r#"<path class="ref" d="M{:.1} {}V{}"/>"#, layout.x.at(reference.value), layout.top, layout.bottom),
+        };
+    }
+}
+
+/// Names go over the lines, with a halo: at the right end of a level, half way up an upright.
+fn reference_names(out: &mut String, chart: &Chart, layout: &Layout) {
+    for reference in placed(chart) {
+        let (x, y, anchor) = match reference.along {
             Along::Y => {
                 let y = layout.y.at(reference.value);
-                // The name stands where the line is free of others more often than not: at the right end, inside the plot.
-                let text = if y - layout.top < LINE { y + 15.0 } else { y - 6.0 };
-                let _ = write!(out, r#"<path class="ref" d="M{} {y:.1}H{}"/><text class="refname end" x="{}" y="{text:.1}">{label}</text>"#, layout.left, layout.right, layout.right - 4.0);
+                (layout.right - 4.0, if y - layout.top < LINE { y + 15.0 } else { y - 6.0 }, "end")
             }
             Along::X => {
                 let x = layout.x.at(reference.value);
-                let (anchor, text) = if x > (layout.left + layout.right) / 2.0 { ("end", x - 6.0) } else { ("start", x + 6.0) };
-                let _ = write!(out, r#"<path class="ref" d="M{x:.1} {}V{}"/><text class="refname {anchor}" x="{text:.1}" y="{}">{label}</text>"#, layout.top, layout.bottom, layout.top + 12.0);
+                let right = x > (layout.left + layout.right) / 2.0;
+                (if right { x - 6.0 } else { x + 6.0 }, (layout.top + layout.bottom) / 2.0, if right { "end" } else { "start" })
             }
-        }
+        };
+        let _ = write!(out, r#"<text class="refname {anchor}" x="{x:.1}" y="{y:.1}">{}</text>"#, escape(&reference.label));
     }
 }
 

@@ -1,1 +1,163 @@
+use proptest::prelude::*;
 
+use super::scale::Axis;
+use super::*;
+
+fn point(x: f64, y: f64) -> Point {
+    Point { x, y, interval: Some([y * 0.9, y * 1.1]), tip: format!("{x}: {y}") }
+}
+
+fn chart(x: (Scale, Unit), y: (Scale, Unit), points: Vec<Point>) -> Chart {
+    let axis = |label: &str, (scale, unit)| AxisSpec { label: label.to_owned(), scale, unit };
+    Chart {
+        id: "test".to_owned(),
+        title: "A & B <i>".to_owned(),
+        x: axis("across", x),
+        y: axis("up", y),
+        series: vec![Line { name: "\"one\"".to_owned(), points, style: Style { hue: 1, stroke: Stroke::Solid, mark: Mark::Disc } }],
+        references: Vec::new(),
+        note: String::new(),
+    }
+}
+
+/// What the ticks of an axis over these values say.
+fn check(scale: Scale, unit: Unit, values: &[f64], most: usize, expected: &str) {
+    let axis = Axis::over(scale, unit, values.iter().copied());
+    let labels: Vec<String> = axis.ticks(most).into_iter().map(|(_, label)| label).collect();
+    assert_eq!(labels.join(", "), expected);
+}
+
+#[test]
+fn ticks_are_what_a_person_would_choose() {
+    use Scale::{Linear, Log};
+    check(Log, Unit::Blocks, &[512.0, 2.0 * 1_048_576.0], 7, "1 KiB, 4 KiB, 16 KiB, 64 KiB, 256 KiB, 1 MiB");
+    check(Log, Unit::Rate, &[35e3, 60e6], 6, "100 kB/s, 1 MB/s, 10 MB/s");
+    check(Log, Unit::Iops, &[1.06, 95.0], 8, "1, 2, 5, 10, 20, 50, 100");
+    check(Log, Unit::Time, &[250e3, 3.2e9], 6, "1 ms, 10 ms, 100 ms, 1 s");
+    check(Log, Unit::OneIn, &[0.0003, 1.0], 6, "1 in 1000, 1 in 100, 1 in 10, all");
+    check(Linear, Unit::Rate, &[0.0, 23.5e6], 6, "0, 5 MB/s, 10 MB/s, 15 MB/s, 20 MB/s");
+    check(Linear, Unit::Bytes, &[15.9e9, 16.4e9], 6, "15.9 GB, 16 GB, 16.1 GB, 16.2 GB, 16.3 GB, 16.4 GB");
+    check(Linear, Unit::Time, &[0.0, 120e9], 5, "0, 50 s, 100 s");
+    check(Linear, Unit::Plain("°C"), &[41.0, 44.0], 4, "41 °C, 42 °C, 43 °C, 44 °C");
+}
+
+#[test]
+fn a_small_chart_is_drawn_to_the_letter() {
+    let chart = chart((Scale::Log, Unit::Blocks), (Scale::Linear, Unit::Iops), vec![point(512.0, 10.0), point(4096.0, 20.0), point(f64::NAN, 3.0)]);
+    let svg = draw(&chart, Size::Narrow).replace("><", ">\n<");
+    insta::assert_snapshot!(svg, @r#"
+    <svg class="chart narrow" viewBox="0 0 340 334" role="img" aria-labelledby="test-narrow" tabindex="0">
+    <title id="test-narrow">A &amp; B &lt;i&gt;. up against across.</title>
+    <path class="line s1" d="M0 8.5h26"/>
+    <circle class="mark s1" cx="13.0" cy="8.5" r="3.2"/>
+    <text class="key" x="33" y="13">&quot;one&quot;</text>
+    <text class="name" x="0" y="40">up</text>
+    <path class="grid" d="M30 290.0H312"/>
+    <text class="tick end" x="22" y="294.0">0</text>
+    <path class="grid" d="M30 238.5H312"/>
+    <text class="tick end" x="22" y="242.5">5</text>
+    <path class="grid" d="M30 187.1H312"/>
+    <text class="tick end" x="22" y="191.1">10</text>
+    <path class="grid" d="M30 135.6H312"/>
+    <text class="tick end" x="22" y="139.6">15</text>
+    <path class="grid" d="M30 84.2H312"/>
+    <text class="tick end" x="22" y="88.2">20</text>
+    <path class="grid" d="M30.0 290v5"/>
+    <text class="tick mid" x="30.0" y="308">512 B</text>
+    <path class="grid" d="M124.0 290v5"/>
+    <text class="tick mid" x="124.0" y="308">1 KiB</text>
+    <path class="grid" d="M218.0 290v5"/>
+    <text class="tick mid" x="218.0" y="308">2 KiB</text>
+    <path class="grid" d="M312.0 290v5"/>
+    <text class="tick mid" x="312.0" y="308">4 KiB</text>
+    <path class="axis" d="M30 290H312"/>
+    <text class="name end" x="312" y="328">across</text>
+    <path class="whisker s1" d="M30.0 197.4V176.8"/>
+    <path class="whisker s1" d="M312.0 104.8V63.6"/>
+    <path class="line s1" d="M30.0 187.1L312.0 84.2"/>
+    <circle class="mark s1" cx="30.0" cy="187.1" r="3.2"/>
+    <circle class="mark s1" cx="312.0" cy="84.2" r="3.2"/>
+    <circle class="tip s1" cx="30.0" cy="187.1" r="9">
+    <title>512: 10</title>
+    </circle>
+    <circle class="tip s1" cx="312.0" cy="84.2" r="9">
+    <title>4096: 20</title>
+    </circle>
+    </svg>
+    "#);
+}
+
+#[test]
+fn what_has_no_place_is_not_drawn() {
+    let nothing = chart((Scale::Log, Unit::Blocks), (Scale::Log, Unit::Iops), vec![point(0.0, 1.0), point(1.0, -1.0), point(1.0, f64::INFINITY)]);
+    assert!(nothing.is_empty());
+    let svg = draw(&nothing, Size::Wide);
+    assert!(!svg.contains("<circle") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    let one = chart((Scale::Log, Unit::Blocks), (Scale::Log, Unit::Iops), vec![point(4096.0, 1.0)]);
+    assert!(!one.is_empty());
+}
+
+#[test]
+fn a_yardstick_alone_is_no_chart() {
+    let mut chart = chart((Scale::Log, Unit::Blocks), (Scale::Log, Unit::Iops), vec![point(512.0, 90.0), point(4096.0, 90.0)]);
+    chart.series[0].style.stroke = Stroke::Yardstick;
+    assert!(chart.is_empty());
+}
+
+#[test]
+fn the_same_chart_has_the_same_points_in_both_sizes() {
+    let chart = chart((Scale::Log, Unit::Blocks), (Scale::Linear, Unit::Iops), vec![point(512.0, 10.0), point(4096.0, 20.0)]);
+    let tips = |size| draw(&chart, size).matches(r#"<circle class="tip"#).count();
+    assert_eq!((tips(Size::Wide), tips(Size::Narrow)), (2, 2));
+}
+
+/// Numbers after `name="` wherever it occurs.
+fn numbers(svg: &str, name: &str) -> Vec<f64> {
+    svg.split(&format!(" {name}=\"")).skip(1).filter_map(|rest| rest.split('"').next()?.parse().ok()).collect()
+}
+
+fn scale() -> impl Strategy<Value = Scale> {
+    prop_oneof![Just(Scale::Linear), Just(Scale::Log)]
+}
+
+fn unit() -> impl Strategy<Value = Unit> {
+    prop_oneof![Just(Unit::Bytes), Just(Unit::Rate), Just(Unit::Time), Just(Unit::Iops), Just(Unit::OneIn), Just(Unit::Blocks)]
+}
+
+proptest! {
+    #[test]
+    fn ticks_lie_within_the_axis_in_order(scale in scale(), unit in unit(), values in prop::collection::vec(any::<f64>(), 0..5), most in 1usize..12) {
+        let axis = Axis::over(scale, unit, values.iter().copied()).laid(0.0, 100.0);
+        let places: Vec<f64> = axis.ticks(most).iter().map(|(value, _)| axis.at(*value)).collect();
+        prop_assert!(places.iter().all(|place| (-1e-6..=100.000_001).contains(place)), "{places:?}");
+        prop_assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
+        prop_assert!(places.len() <= 2 * most + 2, "{} of {most}", places.len());
+    }
+
+    #[test]
+    fn an_axis_keeps_order_and_its_ends(scale in scale(), values in prop::collection::vec(1e-3f64..1e12, 2..20)) {
+        let axis = Axis::over(scale, Unit::Iops, values.iter().copied()).laid(10.0, 90.0);
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let places: Vec<f64> = sorted.iter().map(|&value| axis.at(value)).collect();
+        prop_assert!(places.windows(2).all(|pair| pair[0] <= pair[1]));
+        prop_assert!(places.iter().all(|place| (9.999..=90.001).contains(place)));
+    }
+
+    #[test]
+    fn any_numbers_make_a_drawing_within_its_frame(
+        sx in scale(), sy in scale(), ux in unit(), uy in unit(), numbers_in in prop::collection::vec((any::<f64>(), any::<f64>()), 0..40), name in ".{0,80}",
+    ) {
+        let mut chart = chart((sx, ux), (sy, uy), numbers_in.into_iter().map(|(x, y)| point(x, y)).collect());
+        chart.series[0].name = name;
+        for size in [Size::Wide, Size::Narrow] {
+            let svg = draw(&chart, size);
+            for what in ["NaN", "inf\"", "-inf"] {
+                prop_assert!(!svg.split('>').any(|tag| tag.contains(what) && tag.starts_with("<path")), "{svg}");
+            }
+            let width: f64 = if size == Size::Wide { 760.0 } else { 340.0 };
+            prop_assert!(numbers(&svg, "cx").iter().all(|x| (0.0..=width).contains(x)), "{svg}");
+            prop_assert!(numbers(&svg, "x").iter().all(|x| (0.0..=width).contains(x)), "{svg}");
+        }
+    }
+}

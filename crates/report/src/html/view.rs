@@ -1,7 +1,7 @@
 //! What the templates show, made from a record.
 
 use askama::Template;
-use record::{Record, Severity};
+use record::{Ended, Record, Severity};
 
 use super::{Shell, inert_json};
 use crate::chart::{self, Size};
@@ -23,6 +23,7 @@ pub(super) struct RunPage {
     label: String,
     run_facts: String,
     state: Option<String>,
+    failed: bool,
     findings: Vec<FindingView>,
     sentences: Vec<String>,
     headline: Vec<HeadlineRow>,
@@ -88,6 +89,7 @@ impl RunPage {
             label: record.run.label.as_deref().map(words::clean).unwrap_or_default(),
             run_facts: doubts::run_facts(record).join(" · "),
             state: doubts::state(record),
+            failed: record.run.ended == Ended::Error,
             findings: record.findings.iter().map(finding).collect(),
             sentences: headline::sentences(record),
             headline: if nothing { Vec::new() } else { headline::rows(record).iter().map(headline_row).collect() },
@@ -129,7 +131,7 @@ fn headline_row(row: &headline::Row) -> HeadlineRow {
         n,
         stop: row.stop(),
         worst: row.worst(),
-        times: row.times_disk.map(|times| words::times(times).replace(" times", " ×")).unwrap_or_default(),
+        times: row.times_disk.map(|times| words::times(times) + " ×").unwrap_or_default(),
         slow: row.times_disk.is_some_and(|times| times < 1.0),
         impossible: why.starts_with("impossible"),
         why,

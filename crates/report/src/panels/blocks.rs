@@ -2,7 +2,7 @@
 
 use record::{Cell, Estimate, Record};
 
-use super::{Group, Panel, estimate, groups, push_metric, undrawn};
+use super::{Group, Panel, groups, push_metric, undrawn};
 use crate::chart::{Along, AxisSpec, Chart, Line, Mark, Point, Reference, Scale, Stroke, Style, Unit};
 use crate::tables::Table;
 use crate::{figure, words, yardstick};
@@ -21,12 +21,12 @@ pub(super) fn random_writes(record: &Record) -> Panel {
     let mut table = Table::new(&COLUMNS);
     let mut add = |group: &Group, suffix: &str, name: &str, style: Style| {
         let what = format!("{}{suffix}", group.name);
-        let line = line(&what, group, style, &mut table, |cell| Some((name.to_owned(), *estimate(cell, name)?)));
+        let line = line(&what, group, style, &mut table, |cell| Some((name.to_owned(), *figure::estimate(cell, name)?)));
         series.push(line);
     };
     for group in &groups {
         add(group, "", "iops", group.style);
-        if group.cells.iter().any(|cell| estimate(cell, "burst_iops").is_some()) {
+        if group.cells.iter().any(|cell| figure::estimate(cell, "burst_iops").is_some()) {
             add(group, ", at first", "burst_iops", Style { stroke: Stroke::Dotted, mark: Mark::Triangle, ..group.style });
         }
     }
@@ -47,7 +47,7 @@ pub(super) fn rates(record: &Record) -> Panel {
     let groups = groups(record, &TESTS);
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<Line> = groups.iter().map(|group| line(&group.name, group, group.style, &mut table, rate)).collect();
-    series.extend(disk(&groups, "random access of a disk", yardstick::disk_random_bps, "bps"));
+    series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_random_bps, "bps"));
     let chart = Chart {
         id: "rate".to_owned(),
         title: "Rate against block size".to_owned(),
@@ -65,7 +65,7 @@ pub(super) fn access_times(record: &Record) -> Panel {
     let groups = groups(record, &TESTS[..2]);
     let mut table = Table::new(&COLUMNS);
     let mut series: Vec<Line> = groups.iter().map(|group| line(&group.name, group, group.style, &mut table, access_time)).collect();
-    series.extend(disk(&groups, "random access of a disk", yardstick::disk_access_ns, "_ns"));
+    series.extend(disk(&groups, "5400 rpm disk, random", yardstick::disk_access_ns, "_ns"));
     let chart = Chart {
         id: "access-time".to_owned(),
         title: "Access time against block size".to_owned(),
@@ -82,9 +82,9 @@ fn disk_note() -> String {
     format!(
         "The grey line is the yardstick, a {}: {} to get there ({} a second) and then {}.",
         yardstick::DISK,
-        words::quantity("_ns", yardstick::DISK_ACCESS_NS),
+        Unit::Time.label(yardstick::DISK_ACCESS_NS),
         yardstick::DISK_IOPS,
-        words::quantity("bps", yardstick::DISK_BPS)
+        Unit::Rate.label(yardstick::DISK_BPS)
     )
 }
 
@@ -131,7 +131,8 @@ fn scaled(estimate: Estimate, by: impl Fn(f64) -> f64) -> Estimate {
 
 /// The yardstick's curve over the sizes measured.
 fn disk(groups: &[Group], name: &str, curve: fn(f64) -> f64, unit: &str) -> Option<Line> {
-    let sizes = || groups.iter().flat_map(|group| &group.cells).filter_map(|cell| cell.params.block_bytes).map(|bytes| bytes.max(1) as f64);
+    let cells = || groups.iter().flat_map(|group| &group.cells).filter(|cell| figure::impossible(cell).is_none());
+    let sizes = || cells().filter_map(|cell| cell.params.block_bytes).map(|bytes| bytes.max(1) as f64);
     let (low, high) = (sizes().reduce(f64::min)?, sizes().reduce(f64::max)?);
     let steps = 2.0 * (high / low).log2().max(1.0);
     let points = (0..=steps as u32)

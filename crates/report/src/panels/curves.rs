@@ -108,15 +108,15 @@ fn axis(axis: Axis) -> (&'static str, &'static str, Unit, Scale) {
 /// The yardstick as a line where it does not squash the curves, else in words.
 fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
     let highest = kept.iter().flat_map(|(_, series)| &series.points).map(|point| point[1]).filter(|y| y.is_finite()).fold(0.0, f64::max);
-    let (value, unit) = match kept[0].1.y {
-        Axis::Bps => (yardstick::DISK_BPS, "bps"),
-        Axis::Iops => (yardstick::DISK_IOPS, "iops"),
-        Axis::LatencyNs => (yardstick::DISK_ACCESS_NS, "_ns"),
+    let value = match kept[0].1.y {
+        Axis::Bps => yardstick::DISK_BPS,
+        Axis::Iops => yardstick::DISK_IOPS,
+        Axis::LatencyNs => yardstick::DISK_ACCESS_NS,
         _ => return (Vec::new(), String::new()),
     };
-    let label = format!("{}: {}", yardstick::DISK, words::quantity(unit, value));
-    let squashes = unit == "bps" && value > 2.5 * highest;
-    if squashes { (Vec::new(), format!("For comparison, beyond this chart: {label}.")) } else { (vec![Reference { along: Along::Y, value, label }], String::new()) }
+    let (_, _, unit, scale) = axis(kept[0].1.y);
+    let label = format!("{}: {}", yardstick::DISK, unit.label(value));
+    if scale == Scale::Linear && value > 2.5 * highest { (Vec::new(), format!("For comparison, beyond this chart: {label}.")) } else { (vec![Reference { along: Along::Y, value, label }], String::new()) }
 }
 
 fn line(name: String, series: &Series, style: Style) -> Line {

@@ -43,9 +43,9 @@ fn panel(record: &Record, test: &str, title: &str, sizes: &[u64]) -> Panel {
         series,
         references: vec![Reference { along: Along::X, value: yardstick::DISK_ACCESS_NS, label: "a disk, on average".to_owned() }],
         note: format!(
-            "Read it as: at 10 ms, the height of the curve says how many I/Os take longer than 10 ms. Rings mark the slowest one seen. Curves end where fewer than {BEYOND} I/Os lie beyond. Vertical line: {} ({}).",
+            "How to read it: the height of a curve over 10 ms says how many I/Os take longer than 10 ms. A ring marks the slowest one seen; a curve ends where fewer than {BEYOND} I/Os took longer still. The upright is what a {} takes on average ({}).",
             yardstick::DISK,
-            words::quantity("_ns", yardstick::DISK_ACCESS_NS)
+            Unit::Time.label(yardstick::DISK_ACCESS_NS)
         ),
     };
     Panel { chart, table }
@@ -108,7 +108,7 @@ fn push(table: &mut Table, cell: &Cell) {
     let notes = table.notes_of(cell);
     let block = cell.params.block_bytes.map(|bytes| Bytes(bytes).to_string()).unwrap_or_default();
     let percentile = |name: &str, ns| figure::percentile(latency, name, ns);
-    let worst = figure::worst_ns(cell).map(|ns| words::quantity("_ns", ns)).unwrap_or_else(|| "-".to_owned());
+    let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
     let row = vec![block, latency.n.to_string(), percentile("p50", latency.p50), percentile("p90", latency.p90), percentile("p99", latency.p99), percentile("p99_9", latency.p99_9), worst, words::stop(cell.stop).to_owned()];
     table.push(row, notes);
 }

@@ -2,9 +2,298 @@ use super::*;
 use crate::demo;
 
 #[test]
-fn scratch() {
-    for r in [demo::good(), demo::horrible(), demo::broken(), demo::begun(), demo::empty()] {
-        println!("=====\n{}", summary(&r, 80, false));
+fn a_good_card() {
+    insta::assert_snapshot!(summary(&demo::good(), 80, false), @r#"
+    SanDisk Extreme A1, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
+    from the camera drawer, standard suite, 2026-11-20, 11 min 41 s, 4.04 GB
+      written
+
+    Random writes of 4 KiB: 1446 a second (IOPS), 16 times what a 5400 rpm laptop
+      disk does (90).
+    The slowest single write took 44.8 ms.
+    In sequence it writes 59.3 MB/s and reads 66.4 MB/s.
+
+                                figure  95 % interval         n  stop        slowest
+    Random write, 512 B      1575 IOPS  1564 to 1585       4000  converged   5.41 ms
+    Random write, 4 KiB      1446 IOPS  1436 to 1456       4000  converged   6.62 ms
+    Random write, 16 KiB      764 IOPS  759 to 769         4000  converged   16.7 ms
+    Random write, 64 KiB      404 IOPS  401 to 407         4000  converged   44.8 ms
+    Sequential write, 1 MiB  59.3 MB/s  58.5 to 60.0         64  bytes        148 ms
+    Random read, 4 KiB       3148 IOPS  3115 to 3180       1500  converged   2.76 ms
+    Sequential read, 1 MiB   66.4 MB/s  65.6 to 67.2         64  bytes        132 ms
+    Fill, incompressible     58.2 MB/s  57.0 to 59.4        960  bytes             -
+    Fill, zeros              75.7 MB/s  74.1 to 77.2        960  bytes             -
+
+    Seek
+      512 B, whole medium       250 µs  248 to 252        30000  converged   1.37 ms
+
+    Ext2 format
+      simple                   8.38 /s  8.04 to 8.72        473  converged         -
+
+    Doubts
+    - sequential read 120 KiB, middle: 120 KiB is sent as commands of 64 KiB and a
+      rest; this dip is the link's, not the medium's
+    - sequential write 120 KiB, middle: 120 KiB is sent as commands of 64 KiB and
+      a rest; this dip is the link's, not the medium's
+
+    Not run
+    - record-ops, ext2-fill: not in this suite
+    "#);
+}
+
+#[test]
+fn a_horrible_card() {
+    insta::assert_snapshot!(summary(&demo::horrible(), 80, false), @r#"
+    Transcend SDHC 32G, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
+    from the camera drawer, standard suite, 2026-11-20, 11 min 41 s, 3.70 GB
+      written
+
+    Random writes of 4 KiB: 41.1 a second (IOPS), 0.46 times what a 5400 rpm
+      laptop disk does (90); of 16 KiB only 1.97.
+    The slowest single write took 3.17 s.
+    In sequence it writes 10.2 MB/s and reads 24.5 MB/s.
+
+                                figure  95 % interval         n  stop        slowest
+    Random write, 512 B      37.0 IOPS  35.4 to 38.6        120  time         545 ms
+    Random write, 4 KiB      41.1 IOPS  39.4 to 42.9        120  time         502 ms
+    Random write, 16 KiB     1.97 IOPS  1.86 to 2.09        120  time         2.42 s
+    Random write, 64 KiB     1.80 IOPS  1.70 to 1.91        120  time         3.17 s
+    Sequential write, 1 MiB  10.2 MB/s  10.1 to 10.3         64  bytes        857 ms
+    Random read, 4 KiB       1070 IOPS  1059 to 1081       1500  converged   8.12 ms
+    Sequential read, 1 MiB   24.5 MB/s  24.2 to 24.8         64  bytes        356 ms
+    Fill, incompressible     9.99 MB/s  9.79 to 10.2        960  bytes             -
+    Fill, zeros              13.0 MB/s  12.7 to 13.2        960  bytes             -
+
+    Seek
+      512 B, whole medium       750 µs  742 to 758        30000  converged   4.11 ms
+
+    Ext2 format
+      simple                   8.38 /s  8.04 to 8.72        473  converged         -
+
+    Doubts
+    - random write (4 cells): not converged: the figure is certain to 11.8 % only;
+      give it more time
+    - random write 4 KiB, middle: small writes take a faster way: 19.4 times the
+      IOPS of 16 KiB
+    - sequential read 120 KiB, middle: 120 KiB is sent as commands of 64 KiB and a
+      rest; this dip is the link's, not the medium's
+    - sequential write 120 KiB, middle: 120 KiB is sent as commands of 64 KiB and
+      a rest; this dip is the link's, not the medium's
+    "#);
+}
+
+#[test]
+fn a_stick_that_vanished_and_a_cache_that_answered() {
+    insta::assert_snapshot!(summary(&demo::broken(), 80, false), @r#"
+    Generic </script><img src=x onerror=alert(1)> [2J & "quotes", USB stick, 31.9
+      GB, behind a reader, a file on ext4
+    </script><img src=x onerror=alert(1)> [2J & "quotes", standard suite,
+      2026-11-20, 11 min 41 s, 165 kB written
+
+    The medium failed: 5 of 6 planned cells are done. Random write 4 KiB, in a file:
+    the device went away (ENODEV) </script><img src=x onerror=alert(1)> [2J &
+    "quotes".
+    Random writes of 4 KiB: 49.3 a second (IOPS), 0.55 times what a 5400 rpm
+      laptop disk does (90).
+    The slowest single write took 429 ms.
+
+                                figure  95 % interval         n  stop        slowest
+    Random write, 512 B              -  no interval from 3 samples
+    Random write, 4 KiB      49.3 IOPS  45.7 to 53.0         40  error       25.9 ms
+    Random write, 16 KiB             -  not part of this run
+    Random write, 64 KiB             -  not part of this run
+    Random read, 4 KiB               -  impossible: 2.05 GB/s over a link of 60.0
+                                        MB/s; a cache answered
+    Sequential read, 1 MiB           -  impossible: the page cache answered, not the
+                                        medium
+
+    Quantum write
+      </script><img src=x…     7.50 /s  6.75 to 8.25         12  converged         -
+
+    Doubts
+    - random write 4 KiB, in a file: stopped by an error: the device went away
+      (ENODEV) </script><img src=x onerror=alert(1)> [2J & "quotes"
+    - random read 4 KiB, in a file: impossible: 2.05 GB/s over a link of 60.0
+      MB/s; a cache answered
+    - sequential read 1 MiB, middle: impossible: the page cache answered, not the
+      medium
+    - </script><img src=x onerror=alert(1)> [2J & "quotes"
+    - random write 512 B, in a file: 3 I/Os are too few for an interval; give it
+      more time
+
+    Not run
+    - sector-write, ext2-format, ext2-fill: needs a raw medium; name a block
+      device
+    "#);
+}
+
+#[test]
+fn a_run_that_has_just_begun() {
+    insta::assert_snapshot!(summary(&demo::begun(), 80, false), @r#"
+    SanDisk Extreme A1, SD card, 31.9 GB, DDR50, 4 bit, 50 MHz
+    from the camera drawer, standard suite, 2026-11-20
+
+    Nothing measured yet: the run has begun and no cell is done.
+
+                                figure  95 % interval         n  stop        slowest
+    Random write, 512 B              -  not measured yet
+    Random write, 4 KiB              -  not measured yet
+    Random write, 16 KiB             -  not measured yet
+    Random write, 64 KiB             -  not measured yet
+    Sequential write                 -  not measured yet
+    Random read, 4 KiB               -  not measured yet
+    Sequential read                  -  not measured yet
+    Fill, incompressible             -  not measured yet
+    Fill, zeros                      -  not measured yet
+
+    Not run
+    - record-ops, ext2-fill: not in this suite
+    "#);
+}
+
+#[test]
+fn nothing_is_known() {
+    insta::assert_snapshot!(summary(&demo::empty(), 80, false), @r#"
+    Medium of unknown kind
+
+    Nothing measured yet: the run has begun and no cell is done.
+    "#);
+}
+
+#[test]
+fn every_cell_of_a_broken_run() {
+    insta::assert_snapshot!(table(&demo::broken()), @r#"
+    Generic </script><img src=x onerror=alert(1)> [2J & "quotes", USB stick, 31.9 GB, behind a reader, a file on ext4
+
+    Random write
+     Cell              Metric              Figure  95 % interval       n  Stop
+     512 B, in a file  I/O rate                 -                         converged  [1][2]
+                       data rate        3.28 kB/s  2.39 to 4.17 kB/s   3
+                       latency fastest    18.9 ms  as seen             3
+                       latency slowest     429 ms  as seen             3
+     4 KiB, in a file  I/O rate         49.3 IOPS  45.7 to 53.0 IOPS  40  error      [3][4]
+                       data rate         202 kB/s  187 to 217 kB/s    40
+                       latency fastest    14.2 ms  as seen            40
+                       latency p50        20.2 ms  19.0 to 20.9 ms    40
+                       latency p90        23.5 ms  22.5 to 25.9 ms    40
+                       latency slowest    25.9 ms  as seen            40
+      [1] 3 I/Os are too few for an interval; give it more time
+      [2] no interval from 3 samples
+      [3] measured on ext4, noatime
+      [4] stopped by an error: the device went away (ENODEV) </script><img src=x onerror=alert(1)> [2J & "quotes"
+
+    Random read
+     Cell              Metric      Figure  95 % interval  n  Stop
+     4 KiB, in a file  -       impossible                    converged  [1]
+      [1] impossible: 2.05 GB/s over a link of 60.0 MB/s; a cache answered
+
+    Sequential read
+     Cell           Metric      Figure  95 % interval  n  Stop
+     1 MiB, middle  -       impossible                    bytes  [1]
+      [1] impossible: the page cache answered, not the medium
+
+    Quantum write
+     Cell                                                  Metric   Figure  95 % interval     n  Stop
+     </script><img src=x onerror=alert(1)> [2J & "quotes"  broken        -                       converged  [1]
+                                                           spin    7.50 /s  6.75 to 8.25 /s  12
+      [1] nothing measured
+    "#);
+}
+
+#[test]
+fn findings_come_first() {
+    let mut record = demo::horrible();
+    record.findings.push(record::Finding {
+        id: "span-cache".into(),
+        severity: Severity::Failure,
+        statement: "Fine as a camera card, unusable as a root disk.".into(),
+        evidence: vec!["random-write/2".into()],
+        confidence: None,
+    });
+    let text = summary(&record, 80, false);
+    assert!(text.find("unusable as a root disk").unwrap() < text.find("Random writes of").unwrap(), "{text}");
+}
+
+#[test]
+fn colour_adds_colours_and_nothing_else() {
+    for record in demo::all() {
+        let coloured = summary(&record, 80, true);
+        assert!(coloured.contains('\u{1b}'));
+        let mut plain = String::new();
+        let mut rest = coloured.as_str();
+        while let Some((before, after)) = rest.split_once("\u{1b}[") {
+            plain.push_str(before);
+            rest = after.split_once('m').expect("every code ends").1;
+        }
+        assert_eq!(plain + rest, summary(&record, 80, false));
     }
-    println!("{}", table(&demo::broken()));
+}
+
+#[test]
+fn lines_fit() {
+    for width in [80, 100] {
+        for record in demo::all() {
+            let text = summary(&record, width, false);
+            let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > width).collect();
+            assert!(long.is_empty(), "{width}: {long:#?}");
+        }
+    }
+}
+
+#[test]
+fn hostile_words_do_not_steer_the_terminal() {
+    let record = demo::broken();
+    for text in [summary(&record, 80, false), table(&record)] {
+        assert!(text.contains("onerror"), "the words themselves are shown");
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+    }
+}
+
+#[test]
+fn every_test_and_metric_is_in_the_table() {
+    let record = demo::good();
+    let text = table(&record);
+    for cell in &record.cells {
+        assert!(text.contains(&words::capitalised(&words::test(&cell.test))), "{}", cell.test);
+        for name in cell.metrics.other.keys() {
+            assert!(text.contains(&words::metric(name)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_number_without_its_interval_is_not_printed_anywhere() {
+    let mut record = demo::horrible();
+    let cell = record.cells.iter_mut().find(|cell| cell.id == "random-write/1").unwrap();
+    cell.metrics.iops = Some(record::Estimate { value: 7777.0, ci95: None, n: 12 });
+    (cell.metrics.bps, cell.metrics.other) = (None, Default::default());
+    for text in [summary(&record, 80, false), table(&record), crate::html::page(&record).split("application/json").next().unwrap().to_owned()] {
+        assert!(!text.contains("7777"), "{text}");
+        assert!(text.contains("no interval from 12 samples"));
+    }
+}
+
+#[test]
+fn impossible_numbers_are_named_and_not_told() {
+    let mut record = demo::good();
+    for cell in record.cells.iter_mut().filter(|cell| cell.test == "random-read") {
+        cell.metrics.iops = Some(demo::estimate(8_888_888.0, 0.01, 5000));
+        cell.metrics.bps = None;
+        cell.flags.push(record::Flag::ZeroLatency { n: 9 });
+    }
+    for text in [summary(&record, 80, false), table(&record), crate::html::page(&record).split("application/json").next().unwrap().to_owned()] {
+        assert!(!text.contains("8888888"), "{text}");
+        assert!(text.contains("impossible: 9 I/Os took no time"), "{text}");
+    }
+}
+
+fn check(text: &str, width: usize, lines: &[&str]) {
+    assert_eq!(wrapped(text, width), lines);
+}
+
+#[test]
+fn text_is_broken_at_spaces_and_where_it_must_be() {
+    check("", 10, &[""]);
+    check("one two three", 7, &["one two", "three"]);
+    check("abcdefghij k", 4, &["abcd", "efgh", "ij k"]);
 }
