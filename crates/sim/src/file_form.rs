@@ -3,7 +3,7 @@
 use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Path, Sync};
 
-use crate::{Options, Profile, SimDevice};
+use crate::SimDevice;
 
 /// The modification time of a file moves once in a jiffy (250 Hz).
 const JIFFY_NS: u64 = 4_000_000;
@@ -16,8 +16,9 @@ const DISTANCE_BYTES: u64 = 64 << 20;
 
 /// A file on ext4 without a journal, as iozone sees it: a device double for the file variant of `record-ops`.
 ///
-/// A write with [`Sync`] is also a write of 4 KiB to a fixed place in the inode table, whenever size or modification time have changed: at every write that
-/// makes the file longer, else once in 4 ms. The file lies in one piece in the second half of the medium.
+/// A write with [`Sync::File`] is also a write of 4 KiB to a fixed place in the inode table, whenever size or modification time have changed: at every
+/// write that makes the file longer, else once in 4 ms. With [`Sync::Data`] only the size counts. The file lies in one piece in the second half
+/// of the medium.
 pub struct FileForm {
     device: SimDevice,
     facts: Facts,
@@ -30,34 +31,31 @@ pub struct FileForm {
 }
 
 impl FileForm {
-    /// An empty file that may grow to `file_bytes` on a fresh medium of this profile.
-    ///
-    /// # Errors
-    /// If the second half of the medium has no room for it.
-    pub fn new(profile: &Profile, options: Options, file_bytes: u64) -> Result<FileForm, IoError> {
-        let device = SimDevice::new(profile, options);
-        let capacity = device.facts().capacity_bytes;
-        let inode = capacity / 2 >> 23 << 23;
-        let start = inode + DISTANCE_BYTES.min(capacity / 8 / BLOCK_BYTES * BLOCK_BYTES);
-        if start.checked_add(file_bytes).is_none_or(|end| end > capacity) {
-            let room = record::units::Bytes(capacity.saturating_sub(start));
-            return Err(IoError::general(IoErrorKind::NoSpace, format!("the second half of the medium has room for a file of {room}")));
-        }
-        let facts = Facts { capacity_bytes: file_bytes, discards: false, ..device.facts().clone() };
-        Ok(FileForm { device, facts, start, inode: Extent::new(inode, BLOCK_BYTES), length_bytes: 0, modified: None })
+    /// An empty file on a medium. It may grow to `bytes`, or to what the second half of the medium has room for, if that is less.
+    pub fn new(device: SimDevice, bytes: u64) -> FileForm {
+        let medium = device.facts();
+        let inode = medium.capacity_bytes / 2 >> 23 << 23;
+        let start = inode + DISTANCE_BYTES.min(medium.capacity_bytes / 8 / BLOCK_BYTES * BLOCK_BYTES);
+        let capacity_bytes = bytes.min(medium.capacity_bytes - start) / BLOCK_BYTES * BLOCK_BYTES;
+        let facts = Facts { capacity_bytes, discards: false, ..medium.clone() };
+        FileForm { device, facts, start, inode: Extent::new(inode, BLOCK_BYTES), length_bytes: 0, modified: None }
     }
 
     /// The inode, if this write must take it along.
     fn inode_of(&mut self, request: &Request) -> Option<Extent> {
-        let jiffy = self.device.now() / JIFFY_NS;
         let end = request.offset_bytes + request.length_bytes;
-        let changed = end > self.length_bytes || self.modified != Some(jiffy);
+        let grows = end > self.length_bytes;
         self.length_bytes = self.length_bytes.max(end);
-        if request.sync == Sync::None || !changed {
-            return None;
+        let jiffy = self.device.now() / JIFFY_NS;
+        let written = match request.sync {
+            Sync::None => false,
+            Sync::Data => grows,
+            Sync::File => grows || self.modified != Some(jiffy),
+        };
+        if written {
+            self.modified = Some(jiffy);
         }
-        self.modified = Some(jiffy);
-        Some(self.inode)
+        written.then_some(self.inode)
     }
 }
 
@@ -108,5 +106,38 @@ impl Device for FileForm {
 
     fn cpu_ns(&mut self) -> Option<u64> {
         self.device.cpu_ns()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Profile};
+
+    /// How long a first write of 4 KiB and a second one to the same place take, in nanoseconds.
+    fn writes_ns(sync: Sync) -> [u64; 2] {
+        let profile = Profile::builtin("a1").unwrap();
+        let mut file = FileForm::new(SimDevice::new(profile, Options { keep_data: false, ..Options::default() }), 1 << 20);
+        file.prepare(1, 4096).unwrap();
+        [(); 2].map(|()| {
+            let mut done = Vec::new();
+            file.submit(Request { sync, ..Request::write(0, 8192, 4096) }).unwrap();
+            file.reap(1, &mut done).unwrap();
+            done[0].latency_ns()
+        })
+    }
+
+    #[test]
+    fn a_durable_write_takes_the_inode_along_when_it_has_changed() {
+        let ([plain, _], [grown, same_jiffy]) = (writes_ns(Sync::None), writes_ns(Sync::File));
+        let (grown, same_jiffy) = (grown as f64 / plain as f64, same_jiffy as f64 / plain as f64);
+        assert!((1.5..3.0).contains(&grown), "{grown}");
+        assert!((0.5..1.5).contains(&same_jiffy), "{same_jiffy}");
+    }
+
+    #[test]
+    fn a_file_keeps_the_contract_of_a_device() {
+        let medium = SimDevice::new(Profile::builtin("a1").unwrap(), Options::default());
+        device::conformance::device_conformance(&mut FileForm::new(medium, 1 << 20));
     }
 }
