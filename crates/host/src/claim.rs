@@ -123,7 +123,7 @@ impl Claim {
         self.held = None;
     }
 
-    /// Takes the device again if it was released, and checks that it is still the same.
+    /// Takes the device again if it was released, and checks that it is still the same; if it is not, it is not held.
     pub fn retake(&mut self) -> Result<(), ClaimError> {
         if self.held.is_none() {
             let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;

@@ -16,7 +16,7 @@ pub struct LoopOptions {
     pub offset_bytes: u64,
     /// How much of the backing file is seen; 0 is all of it.
     pub size_bytes: u64,
-    /// Whether the kernel looks for partitions, and so takes them by addpart.
+    /// Whether the kernel looks for partitions in it.
     pub partitions: bool,
     /// Whether writes are refused.
     pub read_only: bool,

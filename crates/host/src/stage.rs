@@ -1,8 +1,8 @@
 //! A file system on a region of a raw medium, for the tests that need one (flash.md A4, A5), and its undoing.
 //!
 //! Nothing is written to the medium but inside the region: the region is shown to the kernel as a partition without a partition
-//! table (`addpart`), or, where the kernel takes none (a loop device without partition scan, a region that overlaps a partition, a
-//! target that is a partition itself), as a loop device over that part of it. Each step is noted in a file before it is done, so
+//! table (`addpart`), or, where the kernel takes none (a region that overlaps a partition, a target that is a partition itself, a
+//! driver without partitions), as a loop device over that part of it. Each step is noted in a file before it is done, so
 //! that a run that was killed can be undone by the next one ([`clean_leftovers`]).
 
 mod note;
@@ -178,8 +178,8 @@ impl Drop for Staged {
 
 /// Makes and mounts a file system on `bytes` of a medium from `offset_bytes` on. What was in the region is lost. Needs root.
 ///
-/// `claim` must be of `target`; it is checked and then released, as mkfs and mount need the device for themselves: take it again
-/// ([`Claim::retake`]) after [`Staged::undo`]. `state_dir` is where the note for [`clean_leftovers`] is kept.
+/// `claim` must be of `target`; it is checked, and released where the kernel would refuse to mount a partition of a claimed device:
+/// take it again ([`Claim::retake`]) after [`Staged::undo`]. `state_dir` is where the note for [`clean_leftovers`] is kept.
 pub fn stage_filesystem(
     claim: &mut Claim,
     target: &BlockTarget,
@@ -190,10 +190,9 @@ pub fn stage_filesystem(
 ) -> Result<Staged, StageError> {
     check_region(target, offset_bytes, bytes)?;
     claim.still_same()?;
-    claim.release();
     let mut file = NoteFile::create(state_dir)?;
     let mut note = Note::default();
-    let built = build(target, offset_bytes, bytes, spec, &mut file, &mut note);
+    let built = build(claim, target, (offset_bytes, bytes), spec, &mut file, &mut note);
     match built {
         Ok(number) => Ok(Staged {
             mount_point: note.mount_point(),
@@ -224,9 +223,9 @@ fn check_region(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Result<(
 
 /// Directory, region, file system, mount, proof; each noted before it is done. Returns the region's device number.
 fn build(
+    claim: &mut Claim,
     target: &BlockTarget,
-    offset_bytes: u64,
-    bytes: u64,
+    (offset_bytes, bytes): (u64, u64),
     spec: &MkfsSpec,
     file: &mut NoteFile,
     note: &mut Note,
@@ -241,6 +240,9 @@ fn build(
         file.write(note)
     })?;
     let (device, number) = region.device()?;
+    if region.is_partition() {
+        claim.release();
+    }
 
     mkfs(spec, &device)?;
     note.mounted = Some(number);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use record::{Health, Medium, MediumKind};
+use record::{Health, Medium, MediumKind, SpeedClasses};
 
 use super::registers::{self, Cid};
 use crate::roots::{number, text};
@@ -33,7 +33,7 @@ pub fn medium(card: &Path, common: Medium) -> Medium {
         csd: attribute("csd"),
         scr: attribute("scr"),
         ssr: attribute("ssr"),
-        au_bytes: au_bytes(&classes, number(&card.join("preferred_erase_size"))),
+        au_bytes: au_bytes(card, &classes),
         classes,
         health: health(card),
         behind_reader: Some(false),
@@ -41,10 +41,13 @@ pub fn medium(card: &Path, common: Medium) -> Medium {
     }
 }
 
-/// The larger of the two units the SSR declares (UHS cards write in UHS_AU), else what the kernel prefers to erase.
-fn au_bytes(classes: &Option<record::SpeedClasses>, preferred: Option<u64>) -> Option<u64> {
-    let declared = classes.as_ref().and_then(|classes| classes.au_bytes.max(classes.uhs_au_bytes));
-    declared.or(preferred.filter(|bytes| *bytes > 0))
+/// Of an SD card the larger of the two units the SSR declares (UHS cards write in UHS_AU), of an eMMC the erase group.
+/// `preferred_erase_size` is no declaration: without an SSR the kernel makes it up from the capacity.
+fn au_bytes(card: &Path, classes: &Option<SpeedClasses>) -> Option<u64> {
+    match text(&card.join("type")).as_deref() {
+        Some("SD") => classes.as_ref().and_then(|classes| classes.au_bytes.max(classes.uhs_au_bytes)),
+        _ => number(&card.join("erase_size")).filter(|bytes| *bytes > 512),
+    }
 }
 
 /// "07/2019" as "2019-07".

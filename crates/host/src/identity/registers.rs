@@ -250,8 +250,8 @@ pub fn mmc_manufacturer(id: u8) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// The card of a QEMU machine: XY, "QEMU!", 0xdeadbeef, 2006-02.
-    const QEMU_CID: &str = "aa585951454d552101deadbeef006219";
+    /// The card of a QEMU machine, as its sysfs shows it: XY, "QEMU!", 0xdeadbeef, 2006-02, the checksum cut off.
+    const QEMU_CID: &str = "aa585951454d552101deadbeef006200";
 
     #[test]
     fn the_checksum_is_that_of_the_standard() {
@@ -301,6 +301,8 @@ mod tests {
         // an old 2 GB card: READ_BL_LEN 10, C_SIZE 3751, C_SIZE_MULT 7; and a 16 GB SDHC card: C_SIZE 0x76b1
         let old = Csd::sd("002600325f5a83a9bedbcfff92404000").unwrap();
         assert_eq!(old.capacity_bytes, Some((0xea6 + 1) * 512 * 1024));
+        // the card of a QEMU machine, as its sysfs shows it: 64 MiB
+        assert_eq!(Csd::sd("002600325f59e03fffffdfff92600000").unwrap().capacity_bytes, Some(64 * MIB));
         let sdhc = Csd::sd("400e00325b59000076b17f800a404000").unwrap();
         assert_eq!(sdhc.capacity_bytes, Some((0x76b1 + 1) * 512 * KIB));
         assert_eq!((sdhc.line_bps, sdhc.write_protected), (Some(25_000_000), false));
@@ -309,6 +311,7 @@ mod tests {
     #[test]
     fn an_scr_tells_version_and_bus_widths() {
         assert_eq!(Scr::from_hex("0235800300000000").unwrap(), Scr { version: "3.0x", bus_widths: vec![1, 4] });
+        assert_eq!(Scr::from_hex("0225000000000000").unwrap(), Scr { version: "2.00", bus_widths: vec![1, 4] });
         assert_eq!(Scr::from_hex("0245848300000000").unwrap().version, "6.xx");
         assert_eq!(Scr::from_hex("01a5000000000000").unwrap().version, "1.10");
     }

@@ -56,6 +56,11 @@ impl Region {
         Ok(planned)
     }
 
+    /// Whether the kernel shows it as a partition of the target.
+    pub fn is_partition(&self) -> bool {
+        matches!(self, Region::Partition { .. })
+    }
+
     fn planned_partition(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Region {
         let disk = &target.disk;
         let highest = disk.partitions.iter().map(|partition| partition.index).max().unwrap_or(0);

@@ -17,15 +17,33 @@ const DEVICE_BYTES: u64 = 64 * MIB;
 const OFFSET_BYTES: u64 = 24 * MIB;
 const BYTES: u64 = 16 * MIB;
 
+/// What is on the medium before.
+#[derive(Clone, Copy, PartialEq)]
+enum Medium {
+    /// Nothing: the kernel takes a partition for the region.
+    Empty,
+    /// A partition from end to end: the kernel takes no other, and the region must be a loop device.
+    Partitioned,
+}
+
 /// A loop device over a file of 0xa5, as a medium.
 struct Bench {
     device: Loop,
+    medium: Medium,
     dir: tempfile::TempDir,
 }
 
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if self.medium == Medium::Partitioned {
+            let _ = Command::new("delpart").arg(self.device.path()).arg("1").status();
+        }
+    }
+}
+
 impl Bench {
-    /// With `partitions`, the kernel takes them; `None` without the rights.
-    fn new(partitions: bool) -> Option<Bench> {
+    /// `None` without the rights.
+    fn new(medium: Medium) -> Option<Bench> {
         if !rustix::process::geteuid().is_root() || !Path::new("/dev/loop-control").exists() {
             skipped("loop devices need root and /dev/loop-control");
             return None;
@@ -33,13 +51,22 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("medium");
         fs::write(&file, vec![0xa5; DEVICE_BYTES as usize]).unwrap();
-        match attach_with(&file, LoopOptions { partitions, ..LoopOptions::default() }) {
-            Ok(device) => Some(Bench { device, dir }),
+        let device = match attach_with(&file, LoopOptions { partitions: true, ..LoopOptions::default() }) {
+            Ok(device) => device,
             Err(error) => {
                 skipped(&format!("no loop device can be attached here: {error}"));
-                None
+                return None;
             }
+        };
+        if medium == Medium::Partitioned {
+            let sectors = (DEVICE_BYTES / 512).to_string();
+            assert!(Command::new("addpart").arg(device.path()).args(["1", "0", &sectors]).status().unwrap().success());
         }
+        Some(Bench { device, medium, dir })
+    }
+
+    fn partitions(&self) -> usize {
+        usize::from(self.medium == Medium::Partitioned)
     }
 
     fn state_dir(&self) -> PathBuf {
@@ -60,7 +87,7 @@ impl Bench {
     /// Nothing of a stage is left: no partition, no loop device over this one, no mount, no note.
     fn assert_clean(&self, mount_point: &Path) {
         let target = self.target();
-        assert_eq!((target.disk.partitions.len(), target.disk.uses), (0, vec![]));
+        assert_eq!((target.disk.partitions.len(), target.disk.uses), (self.partitions(), vec![]));
         assert!(!mount_point.parent().unwrap().exists());
         assert_eq!(fs::read_dir(self.state_dir()).unwrap().count(), 0);
     }
@@ -81,10 +108,14 @@ fn block(path: &Path) -> BlockTarget {
     }
 }
 
-fn stages_and_undoes(partitions: bool) {
-    let Some(bench) = Bench::new(partitions) else { return };
+fn stages_and_undoes(medium: Medium) {
+    let Some(bench) = Bench::new(medium) else { return };
     let (mut claim, staged) = bench.stage();
-    assert!(!claim.is_held());
+    assert_eq!(
+        claim.is_held(),
+        medium == Medium::Partitioned,
+        "a partition of a claimed device cannot be mounted, a loop device over it can"
+    );
     assert_eq!(
         staged.description(),
         "ext4 -b 4096 -E stride=1,stripe-width=16 -O ^has_journal, noatime, noinit_itable, on a 16 MiB region at 24 MiB"
@@ -116,17 +147,32 @@ fn stages_and_undoes(partitions: bool) {
 
 #[test]
 fn a_partition_without_a_table_carries_the_file_system() {
-    stages_and_undoes(true);
+    stages_and_undoes(Medium::Empty);
 }
 
 #[test]
 fn where_the_kernel_takes_no_partition_a_loop_device_does() {
-    stages_and_undoes(false);
+    stages_and_undoes(Medium::Partitioned);
+}
+
+#[test]
+fn a_partition_is_a_medium_too() {
+    let Some(bench) = Bench::new(Medium::Partitioned) else { return };
+    let target = block(&bench.target().disk.partitions[0].path);
+    let mut claim = claim(&Roots::default(), &target).unwrap();
+    let spec = MkfsSpec::record_ops();
+    let staged = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, &bench.state_dir()).unwrap();
+    assert!(claim.is_held());
+    let mount_point = staged.mount_point().to_owned();
+    staged.undo().unwrap();
+    drop(claim);
+    bench.assert_clean(&mount_point);
+    bench.assert_untouched_outside();
 }
 
 #[test]
 fn a_dropped_stage_is_undone() {
-    let Some(bench) = Bench::new(true) else { return };
+    let Some(bench) = Bench::new(Medium::Empty) else { return };
     let (_claim, staged) = bench.stage();
     let mount_point = staged.mount_point().to_owned();
     drop(staged);
@@ -136,7 +182,7 @@ fn a_dropped_stage_is_undone() {
 
 #[test]
 fn a_failed_mkfs_leaves_nothing() {
-    let Some(bench) = Bench::new(true) else { return };
+    let Some(bench) = Bench::new(Medium::Empty) else { return };
     let target = bench.target();
     let mut claim = claim(&Roots::default(), &target).unwrap();
     let mut spec = MkfsSpec::record_ops();
@@ -150,7 +196,7 @@ fn a_failed_mkfs_leaves_nothing() {
 
 #[test]
 fn a_region_outside_the_medium_is_refused() {
-    let Some(bench) = Bench::new(false) else { return };
+    let Some(bench) = Bench::new(Medium::Empty) else { return };
     let target = bench.target();
     let mut claim = claim(&Roots::default(), &target).unwrap();
     for (offset, bytes) in [(DEVICE_BYTES, 4096), (512, 4096), (0, 0), (u64::MAX - 4095, 8192)] {
@@ -162,7 +208,7 @@ fn a_region_outside_the_medium_is_refused() {
 
 #[test]
 fn a_claimed_device_cannot_be_mounted_or_claimed_twice() {
-    let Some(bench) = Bench::new(false) else { return };
+    let Some(bench) = Bench::new(Medium::Empty) else { return };
     let target = bench.target();
     let first = claim(&Roots::default(), &target).unwrap();
     let second = claim(&Roots::default(), &target).unwrap_err().to_string();
@@ -175,7 +221,7 @@ fn a_claimed_device_cannot_be_mounted_or_claimed_twice() {
 
 #[test]
 fn a_device_without_rights_names_root_and_the_directory() {
-    let Some(bench) = Bench::new(false) else { return };
+    let Some(bench) = Bench::new(Medium::Empty) else { return };
     let device = bench.device.path().to_str().unwrap();
     let Some(said) = said_to_another_user(device) else { return };
     assert_eq!(said, format!("no right to open '{device}'; run it as root, or name a directory on the medium instead"));
@@ -183,7 +229,7 @@ fn a_device_without_rights_names_root_and_the_directory() {
 
 #[test]
 fn a_read_only_medium_is_refused_for_writing_only() {
-    let Some(bench) = Bench::new(false) else { return };
+    let Some(bench) = Bench::new(Medium::Empty) else { return };
     let options = LoopOptions { read_only: true, ..LoopOptions::default() };
     let locked = attach_with(&bench.dir.path().join("medium"), options).unwrap();
     let resolve = |access| resolve(&Roots::default(), locked.path().to_str().unwrap(), access);
@@ -208,9 +254,9 @@ fn stage_and_wait_to_be_killed() {
     std::thread::sleep(std::time::Duration::from_secs(600));
 }
 
-fn killed_run_is_cleaned_up(partitions: bool) {
+fn killed_run_is_cleaned_up(medium: Medium) {
     use std::io::BufRead;
-    let Some(bench) = Bench::new(partitions) else { return };
+    let Some(bench) = Bench::new(medium) else { return };
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "stage::stage_and_wait_to_be_killed", "--ignored", "--nocapture"])
         .env(CHILD, format!("{}:{}", bench.device.path().display(), bench.state_dir().display()))
@@ -225,7 +271,7 @@ fn killed_run_is_cleaned_up(partitions: bool) {
 
     // the mount outlived its maker, and a bystander on the same machine must not be touched
     assert!(mounts(&Roots::default()).iter().any(|mount| mount.at == mount_point));
-    let bystander = Bench::new(partitions).unwrap();
+    let bystander = Bench::new(medium).unwrap();
     let (_claim, untouched) = bystander.stage();
     let cleaned = clean_leftovers(&bench.state_dir()).unwrap();
     assert_eq!(cleaned.len(), 1);
@@ -238,17 +284,17 @@ fn killed_run_is_cleaned_up(partitions: bool) {
 
 #[test]
 fn a_killed_run_is_cleaned_up() {
-    killed_run_is_cleaned_up(true);
+    killed_run_is_cleaned_up(Medium::Empty);
 }
 
 #[test]
 fn a_killed_run_over_a_loop_device_is_cleaned_up() {
-    killed_run_is_cleaned_up(false);
+    killed_run_is_cleaned_up(Medium::Partitioned);
 }
 
 #[test]
 fn a_note_of_something_that_is_no_longer_there_undoes_nothing_else() {
-    let Some(bench) = Bench::new(true) else { return };
+    let Some(bench) = Bench::new(Medium::Empty) else { return };
     let (mut claim, staged) = bench.stage();
     let note = fs::read_dir(bench.state_dir()).unwrap().next().unwrap().unwrap().path();
     // a forged note of a dead run: the same partition at another offset

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flashmark_host::{Use, list, uses};
+use flashmark_host::{Access, Found, Use, device_of_directory, list, resolve, uses};
 
 use crate::machine::Machine;
 
@@ -121,6 +121,35 @@ fn zram_that_writes_back_to_a_stick_holds_it() {
     machine.file(&format!("{zram}/backing_dev"), "/dev/sdb\n");
     machine.file("proc/swaps", "Filename Type\n/dev/zram0 partition 1 0 100\n");
     assert_eq!(said(&machine, "sdb"), ["zram0 is swap space", "sdb is part of zram0 (zram)"]);
+}
+
+#[test]
+fn a_directory_on_a_stack_is_about_the_one_medium_below() {
+    let mut machine = Machine::new();
+    let stick = machine.with_stick();
+    let volume = machine.disk("virtual/block/dm-0", "253:0", 1 << 30);
+    machine.stack(&volume, &format!("{stick}/sdb1"));
+    let dir = std::fs::canonicalize(machine.path("")).unwrap();
+    machine.mount("253:0", &dir, "ext4", "/dev/mapper/vg-data", "rw");
+    let place = device_of_directory(&machine.roots, &dir).unwrap();
+    assert_eq!((place.disk.as_ref().unwrap().name.as_str(), place.medium().unwrap().name.as_str()), ("dm-0", "sdb"));
+
+    // of a striped volume there is no one medium below
+    let other = machine.disk("pci0000:00/ata2/host1/target1:0:0/1:0:0:0/block/sdc", "8:32", 1 << 30);
+    machine.stack(&volume, &other);
+    let place = device_of_directory(&machine.roots, &dir).unwrap();
+    assert_eq!((place.medium_below.is_none(), place.medium().unwrap().name.as_str()), (true, "dm-0"));
+}
+
+#[test]
+fn a_directory_on_a_partition_knows_where_that_begins() {
+    let mut machine = Machine::new();
+    machine.with_stick();
+    let dir = std::fs::canonicalize(machine.path("")).unwrap();
+    machine.mount("8:17", &dir, "vfat", "/dev/sdb1", "rw");
+    let Found::Directory(found) = resolve(&machine.roots, dir.to_str().unwrap(), Access::Write).unwrap() else { panic!() };
+    assert_eq!(found.filesystem.partition_offset_bytes, Some(4 << 20));
+    assert_eq!((found.filesystem.kind.as_deref(), found.filesystem.free_bytes > Some(0)), (Some("vfat"), true));
 }
 
 #[test]
