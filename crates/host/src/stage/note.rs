@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Deserialize, Serialize};
 
 use super::region::Region;
@@ -56,7 +57,8 @@ impl Note {
 }
 
 /// The file with the note: one JSON line per step, the last whole one counts. Locked for as long as its process lives, so that
-/// nobody takes a running stage for a leftover.
+/// nobody takes a running stage for a leftover. Programs started meanwhile inherit the lock: the mkfs of a killed run counts as
+/// alive until it ends, and is not pulled from under.
 #[derive(Debug)]
 pub(super) struct NoteFile {
     path: PathBuf,
@@ -75,6 +77,7 @@ impl NoteFile {
         let path = state_dir.join(name + SUFFIX);
         let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(&path).map_err(failed(&path))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| failed(&path)(errno.into()))?;
+        fcntl_setfd(&file, FdFlags::empty()).map_err(|errno| failed(&path)(errno.into()))?;
         Ok(NoteFile { path, file })
     }
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use flashmark_host::loopdev::attach_with;
 use flashmark_host::{
@@ -251,18 +252,47 @@ fn stage_and_wait_to_be_killed() {
     let spec = MkfsSpec::record_ops();
     let staged = stage_filesystem(&mut claim, &target, OFFSET_BYTES, BYTES, &spec, Path::new(state_dir)).unwrap();
     println!("staged at {}", staged.mount_point().display());
-    std::thread::sleep(std::time::Duration::from_secs(600));
+    std::thread::sleep(Duration::from_secs(600));
+}
+
+/// Starts this test program again to stage on the bench's medium.
+fn start_staging(bench: &Bench) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "stage::stage_and_wait_to_be_killed", "--ignored", "--nocapture"])
+        .env(CHILD, format!("{}:{}", bench.device.path().display(), bench.state_dir().display()))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// A kill between any two steps, or in the middle of one, leaves nothing that is not cleaned up.
+#[test]
+fn killed_at_any_moment_a_run_is_cleaned_up() {
+    for (round, medium) in [Medium::Empty, Medium::Partitioned].into_iter().cycle().take(24).enumerate() {
+        let Some(bench) = Bench::new(medium) else { return };
+        let mut child = start_staging(&bench);
+        std::thread::sleep(Duration::from_millis(5 * round as u64));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // what the killed run had started (mkfs) may still be at it
+        for _ in 0..200 {
+            for leftover in clean_leftovers(&bench.state_dir()).unwrap() {
+                leftover.undone.unwrap();
+            }
+            if fs::read_dir(bench.state_dir()).map_or(0, Iterator::count) == 0 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(fs::read_dir(bench.state_dir()).map_or(0, Iterator::count), 0, "round {round}");
+        assert_eq!((bench.target().disk.partitions.len(), bench.target().disk.uses), (bench.partitions(), vec![]));
+    }
 }
 
 fn killed_run_is_cleaned_up(medium: Medium) {
     use std::io::BufRead;
     let Some(bench) = Bench::new(medium) else { return };
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stage::stage_and_wait_to_be_killed", "--ignored", "--nocapture"])
-        .env(CHILD, format!("{}:{}", bench.device.path().display(), bench.state_dir().display()))
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start_staging(&bench);
     let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
     let staged = lines.map_while(Result::ok).find_map(|line| line.split_once("staged at ").map(|(_, path)| PathBuf::from(path)));
     child.kill().unwrap();
