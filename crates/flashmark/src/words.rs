@@ -50,6 +50,8 @@ pub fn figure(cell: &Cell) -> String {
         Some([low, high]) if estimate.value > 0.0 => format!(" ± {} %", significant((high - low) / 2.0 / estimate.value * 100.0)),
         _ => String::new(),
     };
-    let worst = metrics.latency_ns.as_ref().map(|latency| format!(", worst {}", Nanos(latency.max))).unwrap_or_default();
+    let stall = metrics.other.get("worst_stall_ns").map(|stall| stall.value as u64);
+    let worst = stall.or(metrics.latency_ns.as_ref().map(|latency| latency.max));
+    let worst = worst.map(|ns| format!(", worst {}", Nanos(ns))).unwrap_or_default();
     format!("{value}{interval}{worst}")
 }

@@ -1,8 +1,8 @@
 //! `flashmark run`: from a target to a record and a report.
 
 use jiff::Timestamp;
-use record::units::{Bytes, Nanos};
-use record::{Ended, Run, Software};
+use record::units::{Bytes, MIB, Nanos, significant};
+use record::{Ended, Pattern, PlannedCell, Run, Software};
 use store::{Opening, Store};
 use suite::Plan;
 
@@ -80,6 +80,20 @@ fn run_id(request: &Request, wanted: &Wanted, opened: &Opened) -> String {
     }
 }
 
+/// The most a merge-bound medium programs for this plan, in bytes: each small write out of sequence costs an allocation unit
+/// (flash.md H), but no medium of that kind programs faster than 10 MB/s of it, so time bounds it too.
+fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
+    let au_bytes = au_bytes.unwrap_or(4 * MIB);
+    let of_cell = |cell: &PlannedCell| {
+        if cell.params.pattern == Some(Pattern::Sequential) || cell.max_written_bytes == 0 {
+            return cell.max_written_bytes;
+        }
+        let merges = (cell.max_written_bytes / cell.block_bytes()).saturating_mul(au_bytes);
+        merges.min(cell.max_ns / 100).max(cell.max_written_bytes)
+    };
+    plan.cells.iter().map(of_cell).fold(0, u64::saturating_add)
+}
+
 /// What would be done, for `--plan`.
 fn describe(plan: &Plan, opened: &Opened) -> String {
     let mut text = format!("{}\nSuite {} would run {} cells:\n", opened.describe(), plan.suite, plan.cells.len());
@@ -93,9 +107,12 @@ fn describe(plan: &Plan, opened: &Opened) -> String {
     let written = plan.max_written_bytes();
     text += &format!("\nTime     at most {}\nWritten  at most {}", Nanos(plan.max_ns()), Bytes(written));
     if let Some(capacity) = opened.medium.capacity_bytes.filter(|capacity| *capacity > 0 && written > 0) {
-        // A merge-bound card programs a whole allocation unit for a random write (flash.md H), but at most as fast as it streams.
-        text += &format!(", {:.2} times the capacity", written as f64 / capacity as f64);
-        text += "\nWear     small random writes cost a cheap card up to an allocation unit (4 MiB) each; the report counts what was written";
+        let programmed = worst_wear_bytes(plan, opened.site.au_bytes);
+        text += &format!(
+            "\nWear     at most {} programmed, on a card that rewrites a whole allocation unit for each small write:\n         {} full overwrites of the medium",
+            Bytes(programmed),
+            significant(programmed as f64 / capacity as f64)
+        );
     }
     text + "\nNothing was written.\n"
 }
