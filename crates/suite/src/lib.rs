@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod definition;
 pub mod drive;
 mod events;
+mod ext2;
 mod figures;
 pub mod offsets;
 mod plan;

@@ -176,9 +176,11 @@ impl Bench<'_> {
         drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Some(watch))
     }
 
-    /// Makes everything written durable; what that took, in nanoseconds. Comes after a stretch of I/O, whose buffers it uses.
+    /// Makes everything written durable; what that took, in nanoseconds.
     pub fn flush(&mut self) -> Result<u64, IoError> {
         let mut done = Vec::with_capacity(1);
+        let block_bytes = self.medium.facts().logical_block_bytes;
+        self.medium.prepare(1, block_bytes as usize)?;
         self.medium.submit(Request::flush(0))?;
         self.medium.reap(1, &mut done)?;
         let flushed = done.pop().expect("reap waits for the one request in flight");

@@ -5,6 +5,7 @@ mod fill;
 mod ground;
 mod prime;
 mod random_read;
+mod random_write;
 mod sector_write;
 mod seek;
 mod sequential;
@@ -17,6 +18,7 @@ use crate::settings::SettingError;
 /// Every test, in the order in which `--help` names them.
 pub static CATALOGUE: &[&dyn Test] = &[
     &prime::Prime,
+    &random_write::RandomWrite,
     &sequential::Sequential::READ,
     &sequential::Sequential::WRITE,
     &fill::Fill::ZEROS,

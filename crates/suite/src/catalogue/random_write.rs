@@ -1,0 +1,323 @@
+//! `random-write`: single writes at random places, at 512 B, 4, 16 and 64 KiB; what a medium does first and what it does for ever, apart.
+//!
+//! The figure is that of iozone's full pass (each record of 512 MiB once, in random order; flash.md A5), which takes up to 36 hours on the
+//! media this is made for, so it is sampled (flash.md F5):
+//!
+//! 1. *Overwhelm*: single writes, each in another allocation unit, until everything that makes the first ones fast is used up. They
+//!    count as burst only.
+//! 2. *Measure*: the beginning of a random permutation of the span's records. Its writes come in the order in which the full pass has
+//!    them, so they fall into an allocation unit that is still open exactly as often as there (open units over all units). A stratified
+//!    order would avoid open units and need to know how many there are to be corrected; the price of not needing to know is a little
+//!    more spread, which the interval shows. A fast medium gets through the whole permutation: then the figure is the full pass.
+//! 3. *Settle*: a flush and four sequential writes wait for what the medium put off (the debt). All writes of all phases over all time
+//!    with the debt are the *paid* rate; where that is lower, the medium hid work, and it is the figure. The phases go together in this:
+//!    a cache that was as full before measuring as it is afterwards hides nothing.
+//!
+//! Metrics: `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the level that lasts), `worst_stall_ns` (of both phases),
+//! `debt_ns` (what settling took beyond one write), `paid_iops`, `full_pass_s` (seconds that 512 MiB would take).
+
+use record::units::{KIB, MIB};
+use record::{Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use stats::StopRule;
+
+use crate::catalogue::ground::ground;
+use crate::drive::{Limits, Load};
+use crate::figures::inverse;
+use crate::offsets::{Stratified, once_each, sequential};
+use crate::plan::span_of;
+use crate::runner::certainty;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+
+mod level;
+use level::Level;
+
+/// The test.
+pub struct RandomWrite;
+
+/// What is taken for the allocation unit where the medium declares none (flash.md B2: commonly 4 MiB).
+const GUESSED_AU_BYTES: u64 = 4 * MIB;
+/// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps open (flash.md F5).
+const OVERWHELMING_OPS: u64 = 4 * 32;
+/// Nothing that makes the first writes fast takes this long. Where half of the writes do, the medium merges an allocation unit for each,
+/// and 32 of them are enough.
+const MERGING_NS: f64 = 100e6;
+const OVERWHELMING_MERGES: u64 = 32;
+/// Writes to be measured at least, so that what is rare has had its chance to show: what was not seen does not widen an interval. A
+/// medium with no time for so many counts as slow and does as many as flash.md F5 step 4 has time for at one a second.
+const FAST_MIN_OPS: u64 = 1000;
+const SLOW_MIN_OPS: u64 = 120;
+/// The paid rate counts where it is below the measured one by this share.
+const DEBT_SHARE: f64 = 0.05;
+/// The settling writes.
+const SETTLING_BLOCK_BYTES: u64 = 64 * KIB;
+const SETTLING_OPS: u64 = 4;
+/// What a full pass writes (flash.md A5).
+const FULL_PASS_BYTES: u64 = 512 * MIB;
+/// 4 KiB writes are at most four times as many a second as 16 KiB writes on a medium that moves both the same way; a quarter more is
+/// not noise (flash.md F5 step 5).
+const BYPASS_RATIO: f64 = 5.0;
+
+impl Test for RandomWrite {
+    fn name(&self) -> &'static str {
+        "random-write"
+    }
+    fn about(&self) -> &'static str {
+        "single writes at random places: burst and sustained IOPS apart, worst stall"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md F3, F5"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "block", default: "512,4KiB,16KiB,64KiB", about: "sizes of a write" },
+            Setting { name: "span", default: "512MiB", about: "sizes of the range they fall into" },
+            Setting { name: "region", default: "middle", about: "middle, front, whole" },
+            Setting { name: "content", default: "incompressible", about: "zeros, repeated, incompressible" },
+            Setting { name: "overwhelm", default: "64MiB", about: "write this much before measuring, time permitting" },
+            Setting { name: "overwhelm_time", default: "30%", about: "share of the time that may go into that" },
+            Setting { name: "certainty", default: "5%", about: "stop when the rate is this certain" },
+            Setting { name: "slow_certainty", default: "10%", about: "the same where there is no time for 1000 writes" },
+            Setting { name: "min_time", default: "3s", about: "at least this long a size" },
+            Setting { name: "max_time", default: "180s", about: "at most this long a size" },
+            Setting { name: "total", default: "512MiB", about: "measure at most this much a size" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let names = [("middle", Region::Middle), ("front", Region::Front), ("whole", Region::Whole)];
+        for chosen in settings.choices("region", &names.map(|(name, _)| name))? {
+            let region = names.iter().find(|(name, _)| *name == chosen).map_or(Region::Middle, |(_, region)| *region);
+            for wanted_bytes in settings.sizes("span")? {
+                match site.region(region, wanted_bytes) {
+                    Err(reason) => cells.skip(reason),
+                    Ok(span) => {
+                        for content in settings.contents("content")? {
+                            for block_bytes in settings.blocks("block")? {
+                                let place = Params {
+                                    region: Some(site.region_name(region)),
+                                    span_offset_bytes: Some(span.offset_bytes),
+                                    span_bytes: Some(span.bytes),
+                                    content: Some(content),
+                                    block_bytes: Some(block_bytes),
+                                    ..Params::default()
+                                };
+                                plan_cell(settings, site, place, cells)?;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let planned = span_of(cell);
+        let (span, doubt) = ground(cell, bench);
+        let shrunk = (span.bytes < planned.bytes).then_some(Flag::PartlyPrimed { primed_bytes: span.bytes, wanted_bytes: planned.bytes });
+        let mut work = Work { cell, span, bench, outcome: Outcome::new(cell) };
+        work.outcome.cell.params.span_bytes = Some(span.bytes);
+        work.outcome.cell.flags.extend(doubt.or(shrunk));
+        work.do_it();
+        work.outcome
+    }
+}
+
+/// Plans one cell at this place. What it may write at most: overwhelming, measuring and settling.
+fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+    let block_bytes = place.block_bytes.unwrap_or_default();
+    let whole_blocks = |bytes: u64| (bytes / block_bytes).max(1) * block_bytes;
+    let overwhelm_bytes = settings.size("overwhelm")?;
+    let overwhelm_max_bytes = whole_blocks(2 * overwhelm_bytes) + OVERWHELMING_OPS * block_bytes;
+    let total_bytes = whole_blocks(settings.size("total")?.min(place.span_bytes.unwrap_or_default()));
+    let mut params = Params { direction: Some(Direction::Write), pattern: Some(Pattern::Permutation), queue_depth: 1, threads: 1, ..place };
+    params.other.extend([
+        ("au_bytes".into(), site.au_bytes.unwrap_or(GUESSED_AU_BYTES) as f64),
+        ("overwhelm_bytes".into(), overwhelm_bytes as f64),
+        ("overwhelm_max_bytes".into(), overwhelm_max_bytes as f64),
+        ("overwhelm_time".into(), settings.share("overwhelm_time")?),
+        ("total_bytes".into(), total_bytes as f64),
+        ("certainty".into(), settings.share("certainty")?),
+        ("slow_certainty".into(), settings.share("slow_certainty")?),
+        ("min_ns".into(), settings.duration_ns("min_time")? as f64),
+    ]);
+    let written_bytes = overwhelm_max_bytes + total_bytes + SETTLING_OPS * SETTLING_BLOCK_BYTES;
+    cells.add(params, settings.duration_ns("max_time")?, written_bytes);
+    Ok(())
+}
+
+/// A cell being measured.
+struct Work<'a, 'b> {
+    cell: &'a PlannedCell,
+    span: device::Extent,
+    bench: &'a mut Bench<'b>,
+    outcome: Outcome,
+}
+
+impl Work<'_, '_> {
+    fn do_it(&mut self) {
+        if let Err(error) = self.bench.flush() {
+            return self.outcome.end(Stop::Error, Some(error));
+        }
+        let (before, level) = self.overwhelm();
+        self.outcome.cell.series.push(before.rate_series("rate while overwhelming"));
+        self.outcome.end(before.stop, before.error.clone());
+        if self.outcome.is_over() {
+            return self.note_burst(&level, None);
+        }
+        if !level.is_stable() || before.ops < OVERWHELMING_MERGES {
+            let text = format!("time for only {} writes before measuring; the medium may not have been overwhelmed", before.ops);
+            self.outcome.cell.flags.push(Flag::Note { text });
+        }
+        let sustained = self.measure(&level);
+        self.note_burst(&level, mean_ns(&sustained));
+        self.conclude(&before, sustained);
+    }
+
+    fn load(&self, block_bytes: u64, purpose: &str) -> Load {
+        // Data of its own for each phase of each cell: nothing is written where it lies already.
+        let pass = self.bench.random(purpose).next() as u32 >> 1;
+        Load { content: self.cell.params.content.unwrap_or(Content::Incompressible), pass, ..Load::write(block_bytes) }
+    }
+
+    /// Single writes, each in another allocation unit, until enough has been written and the latency has found its level.
+    fn overwhelm(&mut self) -> (Tally, Level) {
+        let block_bytes = self.cell.block_bytes();
+        let mut order = Stratified::new(self.span, self.cell.setting("au_bytes") as u64, block_bytes, self.bench.random("overwhelm"));
+        let enough_bytes = self.cell.setting("overwhelm_bytes") as u64;
+        let limits = Limits {
+            max_bytes: self.cell.setting("overwhelm_max_bytes") as u64,
+            ..Limits::time((self.bench.allotted_ns as f64 * self.cell.setting("overwhelm_time")) as u64)
+        };
+        let mut level = Level::default();
+        let mut bytes_done = 0;
+        let mut watch = |bytes, latency_ns| {
+            bytes_done += bytes;
+            level.push(latency_ns);
+            level.is_stable()
+                && (level.ops() >= OVERWHELMING_MERGES && level.median_ns() >= MERGING_NS
+                    || level.ops() >= OVERWHELMING_OPS && bytes_done >= enough_bytes)
+        };
+        let load = self.load(block_bytes, "data that overwhelms");
+        let tally = self.bench.drive_watched("overwhelming", &load, &limits, &mut |_| order.next(), &mut watch);
+        (tally, level)
+    }
+
+    /// The beginning of a random permutation of the span's records.
+    fn measure(&mut self, level: &Level) -> Tally {
+        let block_bytes = self.cell.block_bytes();
+        let expected_ns = level.latest_ns();
+        let settling_ns = (expected_ns * (2 + SETTLING_OPS)).min(self.bench.allotted_ns / 4);
+        let left_ns = self.bench.time_left_ns().saturating_sub(settling_ns).max(1);
+        let rule = self.rule(expected_ns.saturating_mul(FAST_MIN_OPS) > left_ns);
+        let limits = Limits { max_bytes: self.cell.setting("total_bytes") as u64, ..Limits::certain(rule, left_ns) };
+        let load = self.load(block_bytes, "data");
+        let mut order = once_each(self.span, block_bytes, self.bench.random("order"));
+        self.bench.drive("measuring", &load, &limits, &mut order)
+    }
+
+    fn rule(&self, is_slow: bool) -> StopRule {
+        let min_ns = (self.cell.setting("min_ns") as u64).min(self.bench.allotted_ns / 2);
+        let (certain, min_events) = if is_slow { ("slow_certainty", SLOW_MIN_OPS) } else { ("certainty", FAST_MIN_OPS) };
+        StopRule { min_events, ..certainty(self.cell.setting(certain), min_ns) }
+    }
+
+    /// What came before the level that lasts.
+    fn note_burst(&mut self, level: &Level, settled_ns: Option<f64>) {
+        if let Some(burst) = level.burst(settled_ns) {
+            self.outcome.cell.metrics.other.insert("burst_iops".into(), burst);
+        }
+    }
+
+    fn conclude(&mut self, before: &Tally, tally: Tally) {
+        let is_full_pass = tally.bytes + self.cell.block_bytes() > self.span.bytes;
+        let (ops, busy_ns) = (before.ops + tally.ops, before.busy_ns + tally.busy_ns);
+        let mean_ns = mean_ns(&tally);
+        let cell = &mut self.outcome.cell;
+        cell.flags.extend(tally.flags().into_iter().filter(|flag| !(is_full_pass && matches!(flag, Flag::NotConverged { .. }))));
+        cell.series.extend([tally.rate_series("rate"), tally.stall_series()]);
+        let other = std::mem::replace(&mut cell.metrics, tally.metrics()).other;
+        cell.metrics.other.extend(other);
+        let stall = Estimate { value: tally.worst_ns.max(before.worst_ns) as f64, ci95: None, n: ops };
+        cell.metrics.other.insert("worst_stall_ns".into(), stall);
+        self.outcome.absorb(tally);
+        if let (false, Some(mean_ns)) = (self.outcome.is_over(), mean_ns)
+            && let Some(debt_ns) = self.settle(mean_ns)
+        {
+            self.pay(debt_ns, ops, busy_ns);
+        }
+        self.estimate_full_pass();
+        self.compare_with_smaller();
+    }
+
+    /// Waits for what the medium put off; how long that took, in nanoseconds. `None` if it failed.
+    fn settle(&mut self, mean_ns: f64) -> Option<f64> {
+        let flushed_ns = self.bench.flush().map_err(|error| self.outcome.end(Stop::Error, Some(error))).ok()?;
+        let load = self.load(SETTLING_BLOCK_BYTES, "data that settles");
+        let limits = Limits { max_ops: SETTLING_OPS, ..Limits::time(u64::MAX) };
+        let tally = self.bench.drive("settling", &load, &limits, &mut sequential(self.span, SETTLING_BLOCK_BYTES));
+        if matches!(tally.stop, Stop::Error | Stop::Interrupted) {
+            self.outcome.end(tally.stop, tally.error);
+            return None;
+        }
+        // One allocation unit is opened for the sequential writes; any random write pays for that too, so it is no debt.
+        Some(((flushed_ns + tally.busy_ns) as f64 - mean_ns).max(0.0))
+    }
+
+    /// `ops` writes took `busy_ns`, and then the debt.
+    fn pay(&mut self, debt_ns: f64, ops: u64, busy_ns: u64) {
+        let metrics = &mut self.outcome.cell.metrics;
+        let paid = Estimate { value: ops as f64 * 1e9 / (busy_ns as f64 + debt_ns), ci95: None, n: ops };
+        metrics.other.insert("debt_ns".into(), Estimate { value: debt_ns, ci95: None, n: SETTLING_OPS + 1 });
+        metrics.other.insert("paid_iops".into(), paid);
+        let Some(share) = metrics.iops.map(|iops| paid.value / iops.value) else { return };
+        if share < 1.0 - DEBT_SHARE {
+            metrics.iops = metrics.iops.map(|iops| scaled(iops, share));
+            metrics.bps = metrics.bps.map(|bps| scaled(bps, share));
+            self.outcome.cell.flags.push(Flag::Debt { debt_ns: debt_ns as u64 });
+        }
+    }
+
+    /// How long 512 MiB would take, as iozone writes them.
+    fn estimate_full_pass(&mut self) {
+        let records = (FULL_PASS_BYTES / self.cell.block_bytes()) as f64;
+        let metrics = &mut self.outcome.cell.metrics;
+        if let Some(iops) = metrics.iops {
+            metrics.other.insert("full_pass_s".into(), inverse(records, iops));
+        }
+    }
+
+    /// Flags a medium on which small writes go another way, once both sizes are known.
+    fn compare_with_smaller(&mut self) {
+        if self.cell.block_bytes() != 16 * KIB {
+            return;
+        }
+        let same_place = |cell: &&Cell| {
+            let (a, b) = (&cell.params, &self.outcome.cell.params);
+            cell.test == self.cell.test
+                && a.block_bytes == Some(4 * KIB)
+                && (a.span_offset_bytes, a.span_bytes, a.content) == (b.span_offset_bytes, b.span_bytes, b.content)
+        };
+        let small = self.bench.done.iter().find(same_place).and_then(|cell| cell.metrics.iops);
+        if let (Some(small), Some(large)) = (small, self.outcome.cell.metrics.iops) {
+            let ratio = small.value / large.value;
+            if ratio > BYPASS_RATIO {
+                self.outcome.cell.flags.push(Flag::SmallWriteBypass { ratio });
+            }
+        }
+    }
+}
+
+fn mean_ns(tally: &Tally) -> Option<f64> {
+    (tally.ops > 0).then(|| tally.busy_ns as f64 / tally.ops as f64)
+}
+
+fn scaled(figure: Estimate, by: f64) -> Estimate {
+    Estimate { value: figure.value * by, ci95: figure.ci95.map(|ends| ends.map(|end| end * by)), n: figure.n }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! The level that latencies settle at, and what came before it.
+
+use record::Estimate;
+use stats::{RateEstimator, median};
+
+/// Writes that are looked at together.
+const GROUP: usize = 16;
+/// The medians of two groups this far apart are the same level (flash.md F5 step 2).
+const SAME: std::ops::RangeInclusive<f64> = 0.8..=1.25;
+
+/// Latencies in groups of 16: whether they have found their level, and where the burst before it ended.
+#[derive(Debug, Default)]
+pub struct Level {
+    open: Vec<f64>,
+    /// Sum of each full group, in nanoseconds.
+    groups: Vec<u64>,
+    /// Medians of the last two full groups.
+    medians: [Option<f64>; 2],
+}
+
+impl Level {
+    /// One more latency.
+    pub fn push(&mut self, latency_ns: u64) {
+        self.open.push(latency_ns as f64);
+        if self.open.len() == GROUP {
+            self.groups.push(self.open.iter().sum::<f64>() as u64);
+            self.medians = [self.medians[1], median(&mut self.open)];
+            self.open.clear();
+        }
+    }
+
+    /// How many latencies there were.
+    pub fn ops(&self) -> u64 {
+        (self.groups.len() * GROUP + self.open.len()) as u64
+    }
+
+    /// Whether the last 16 were like the 16 before.
+    pub fn is_stable(&self) -> bool {
+        matches!(self.medians, [Some(before), Some(last)] if SAME.contains(&(last / before)))
+    }
+
+    /// Median latency of the last full 16, in nanoseconds; 0 before there are any.
+    pub fn median_ns(&self) -> f64 {
+        self.medians[1].unwrap_or(0.0)
+    }
+
+    /// Mean latency of the last 16 or so, in nanoseconds.
+    pub fn latest_ns(&self) -> u64 {
+        match self.groups.last() {
+            Some(sum) => sum / GROUP as u64,
+            None => (self.open.iter().sum::<f64>() / self.open.len().max(1) as f64) as u64,
+        }
+    }
+
+    /// IOPS before the medium fell to its level (`settled_ns` a write): over all groups from the first on that were faster than the
+    /// level by a quarter or more, and over the first group in any case, full or not. `None` where there was nothing at all.
+    pub fn burst(&self, settled_ns: Option<f64>) -> Option<Estimate> {
+        let fast_ns = settled_ns.map_or(f64::INFINITY, |ns| ns * GROUP as f64 / SAME.end());
+        let fast = self.groups.iter().take_while(|sum| (**sum as f64) < fast_ns).count();
+        let mut rate = RateEstimator::new();
+        self.groups.iter().take(fast.max(1)).for_each(|sum| rate.push(*sum));
+        let (n, total_ns) = match rate.events() {
+            0 => (self.open.len() as u64, self.open.iter().sum()),
+            groups => (groups * GROUP as u64, rate.total_ns() as f64),
+        };
+        let ci95 = rate.estimate().map(|rate| [rate.ci95.low, rate.ci95.high].map(|groups| groups * GROUP as f64));
+        (total_ns > 0.0).then(|| Estimate { value: n as f64 * 1e9 / total_ns, ci95, n })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(latencies: impl IntoIterator<Item = u64>) -> Level {
+        let mut level = Level::default();
+        latencies.into_iter().for_each(|ns| level.push(ns));
+        level
+    }
+
+    #[test]
+    fn stable_when_two_groups_agree() {
+        assert!(!level([1000; 31]).is_stable());
+        assert!(level([1000; 32]).is_stable());
+        assert!(!level((0..32).map(|i| if i < 16 { 1000 } else { 1300 })).is_stable());
+        assert!(level((0..48).map(|i| if i < 16 { 1000 } else { 1300 })).is_stable());
+    }
+
+    #[test]
+    fn the_burst_is_what_was_faster_than_the_level() {
+        let fall = level((0..160).map(|i| if i < 48 { 1_000_000 } else { 100_000_000 }));
+        let burst = fall.burst(Some(100e6)).unwrap();
+        assert_eq!((burst.value, burst.n), (1000.0, 48));
+        let flat = level([2_000_000; 160]).burst(Some(2e6)).unwrap();
+        assert_eq!((flat.value, flat.n), (500.0, 16));
+        let short = level([1_000_000_000; 5]).burst(None).unwrap();
+        assert_eq!((short.value, short.n, short.ci95), (1.0, 5, None));
+        assert_eq!(level([]).burst(None), None);
+    }
+}

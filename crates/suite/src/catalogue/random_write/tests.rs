@@ -1,0 +1,197 @@
+use device::{Device, Extent, Op, Request};
+use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
+
+use super::*;
+use crate::catalogue::testing::{Bed, run_simulated};
+use crate::offsets::iozone_permutation;
+
+/// One write of a hundred takes 101 ms, the others 1 ms: 500 IOPS in the mean. Which ones do not follow a period.
+fn one_slow_in_a_hundred(request: &Request, number: u64) -> u64 {
+    let is_slow = request.op == Op::Write && number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & 0xffff < 655;
+    if is_slow { 101 * MILLISECOND_NS } else { MILLISECOND_NS }
+}
+
+#[test]
+fn four_sizes_in_the_middle() {
+    let bed = Bed::raw(4 * GIB, |_, _| 1);
+    let cells = bed.planned(&["random-write"]);
+    let seen: Vec<_> = cells.iter().map(|cell| (cell.block_bytes(), span_of(cell), cell.max_ns / SECOND_NS)).collect();
+    let middle = Extent::new(2 * GIB, 512 * MIB);
+    assert_eq!(seen, [512, 4096, 16384, 65536].map(|block| (block, middle, 180)));
+}
+
+#[test]
+fn what_does_not_go_is_left_out() {
+    let mut bed = Bed::raw(4 * GIB, |_, _| 1);
+    bed.site.facts.logical_block_bytes = 4096;
+    insta::assert_snapshot!(bed.left_out(&["random-write"]), @"random-write: 512 B blocks: the medium addresses units of 4 KiB");
+    let file = Bed::file(64 * MIB, |_, _| 1);
+    assert_eq!(span_of(&file.planned(&["random-write"])[0]), Extent::new(0, 64 * MIB));
+    insta::assert_snapshot!(
+        file.left_out(&["random-write region=middle,front"]),
+        @"random-write: needs a raw medium: a file is a part of one, nobody knows which"
+    );
+}
+
+#[test]
+fn burst_and_sustained_apart() {
+    // 288 fast writes after priming and a flush, then 20 ms each: 50 IOPS.
+    let cost = |request: &Request, number: u64| match request.op {
+        Op::Write if request.length_bytes == 4096 && number >= 293 => 20 * MILLISECOND_NS,
+        _ => MILLISECOND_NS,
+    };
+    let ran = Bed::raw(8 * MIB, cost).run(&["prime span=4MiB passes=1", "random-write block=4KiB span=4MiB overwhelm=2MiB"]);
+    let cell = ran.cell("random-write/1");
+    let iops = cell.metrics.iops.unwrap();
+    assert!((iops.value - 50.0).abs() < 1e-6, "{iops:?}");
+    let burst = cell.metrics.other["burst_iops"];
+    assert_eq!((burst.value.round(), burst.n), (1000.0, 288));
+    assert_eq!(ran.other("random-write/1", "worst_stall_ns"), 20e6);
+    assert_eq!(ran.other("random-write/1", "full_pass_s").round(), (131072.0_f64 / 50.0).round());
+    assert!(cell.flags.is_empty(), "{:?}", cell.flags);
+}
+
+#[test]
+fn consecutive_writes_overwhelm_different_units_and_then_each_record_comes_once() {
+    let ran = Bed::raw(2 * GIB, |_, _| MILLISECOND_NS).run(&["random-write block=64KiB overwhelm=8MiB max_time=40s"]);
+    let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - GIB).collect();
+    let (overwhelming, rest) = writes.split_at(128);
+    let mut units: Vec<u64> = overwhelming.iter().map(|offset| offset / GUESSED_AU_BYTES).collect();
+    units.sort_unstable();
+    assert_eq!(units, (0..128).collect::<Vec<_>>());
+    let (measured, settling) = rest.split_at(rest.len() - 4);
+    assert_eq!(settling, [0, 65536, 131072, 196608]);
+    let mut records = measured.to_vec();
+    records.sort_unstable();
+    records.dedup();
+    assert_eq!(records.len(), measured.len());
+    assert_eq!(ran.cell("random-write/1").ops as usize, measured.len());
+}
+
+#[test]
+fn a_rare_slow_write_is_in_the_figure() {
+    let ran = Bed::raw(4 * GIB, one_slow_in_a_hundred).run(&["prime passes=1", "random-write block=4KiB"]);
+    let cell = ran.cell("random-write/1");
+    let iops = cell.metrics.iops.unwrap();
+    let [low, high] = iops.ci95.unwrap();
+    assert!(low < 500.0 && 500.0 < high && (iops.value - 500.0).abs() < 50.0, "{iops:?}");
+    assert_eq!(ran.other("random-write/1", "worst_stall_ns"), 101e6);
+}
+
+#[test]
+fn a_fast_medium_does_the_whole_pass() {
+    let ran =
+        Bed::raw(GIB, |_, _| 20_000).run(&["prime span=64MiB passes=1", "random-write block=4KiB span=64MiB total=64MiB certainty=0%"]);
+    let cell = ran.cell("random-write/1");
+    assert_eq!((cell.stop, cell.ops), (Stop::Bytes, 16384));
+    assert!(cell.flags.is_empty(), "{:?}", cell.flags);
+}
+
+#[test]
+fn debt_is_paid() {
+    // Writes cost 1 ms, and the flush all that the medium put off.
+    let cost = |request: &Request, _| if request.op == Op::Flush { 5 * SECOND_NS } else { MILLISECOND_NS };
+    let ran = Bed::raw(GIB, cost).run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
+    let cell = ran.cell("random-write/1");
+    let debt_ns = ran.other("random-write/1", "debt_ns");
+    assert_eq!(debt_ns, 5e9 + 3e6);
+    assert_eq!(cell.metrics.other["paid_iops"].n, cell.ops + 256);
+    let ops = ran.cell("random-write/1").metrics.other["paid_iops"].n as f64;
+    let paid = ops / (ops * 1e6 + debt_ns) * 1e9;
+    assert!((cell.metrics.iops.unwrap().value - paid).abs() < 1e-6);
+    assert!(cell.flags.contains(&Flag::Debt { debt_ns: debt_ns as u64 }));
+}
+
+#[test]
+fn small_writes_that_go_another_way_are_flagged() {
+    let cost = |small_ns: u64| move |request: &Request, _| if request.length_bytes <= 4096 { small_ns } else { 100 * MILLISECOND_NS };
+    let tests = ["prime span=64MiB passes=1 block=64KiB", "random-write block=4KiB,16KiB span=64MiB overwhelm=1MiB max_time=60s"];
+    let flagged = |small_ns| {
+        let ran = Bed::raw(GIB, cost(small_ns)).run(&tests);
+        ran.cell("random-write/2").flags.iter().any(|flag| matches!(flag, Flag::SmallWriteBypass { .. }))
+    };
+    assert!(flagged(4 * MILLISECOND_NS));
+    assert!(!flagged(30 * MILLISECOND_NS));
+}
+
+#[test]
+fn one_write_a_second_keeps_to_the_time() {
+    let cost = |_: &Request, number: u64| SECOND_NS + number * 7919 % 1000 * MILLISECOND_NS;
+    let ran = Bed::raw(4 * GIB, cost).run(&["random-write max_time=60s certainty=0% slow_certainty=0%"]);
+    for cell in &ran.end.cells {
+        let writes = ran.other(&cell.id, "burst_iops");
+        assert!((0.5..1.0).contains(&writes), "{writes}");
+        assert_eq!(cell.stop, Stop::Time);
+    }
+    let last = ran.requests.len() as u64;
+    assert!((0..last).map(|number| SECOND_NS + number * 7919 % 1000 * MILLISECOND_NS).sum::<u64>() < 4 * 62 * SECOND_NS);
+}
+
+#[test]
+fn partly_primed_and_not_primed_are_said() {
+    let doubts = |tests: &[&str]| {
+        let ran = Bed::raw(GIB, |_, _| 10 * MILLISECOND_NS).run(tests);
+        let cell = ran.cell("random-write/1");
+        (cell.flags.clone(), cell.params.span_bytes)
+    };
+    let (flags, span) = doubts(&["prime max_time=1s", "random-write block=4KiB overwhelm=1MiB"]);
+    assert_eq!((flags, span), (vec![Flag::PartlyPrimed { primed_bytes: 100 * MIB, wanted_bytes: 512 * MIB }], Some(100 * MIB)));
+    let (flags, span) = doubts(&["random-write block=4KiB overwhelm=1MiB"]);
+    assert_eq!((flags, span), (vec![Flag::NotPrimed], Some(512 * MIB)));
+}
+
+#[test]
+fn an_error_or_interruption_keeps_what_was_measured() {
+    // 256 writes overwhelm at least; the error comes after.
+    let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
+    bed.fail_at = Some(600);
+    let ran = bed.run(&["random-write block=4KiB overwhelm=1MiB"]);
+    let cell = ran.cell("random-write/1");
+    assert_eq!(cell.stop, Stop::Error);
+    assert!(cell.reason.is_some() && cell.metrics.iops.is_some() && cell.ops > 300);
+    let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
+    bed.stop_at = Some(100);
+    let ran = bed.run(&["random-write block=4KiB overwhelm=1MiB"]);
+    assert_eq!(ran.cell("random-write/1").stop, Stop::Interrupted);
+    assert!(ran.other("random-write/1", "burst_iops") > 0.0);
+    assert!(ran.requests.len() <= 102);
+}
+
+/// IOPS of what is estimated: after priming, each record of the span once in iozone's order.
+fn full_pass_iops(profile: &str, seed: u64, block_bytes: u64) -> f64 {
+    let profile = sim::Profile::builtin(profile).unwrap();
+    let mut medium = sim::SimDevice::new(profile, sim::Options { seed, capacity: None, keep_data: false });
+    let start = medium.facts().capacity_bytes / 2 / (4 * MIB) * (4 * MIB);
+    let mut done = Vec::new();
+    let mut write = |medium: &mut sim::SimDevice, offset, bytes| {
+        medium.submit(Request::write(0, offset, bytes)).unwrap();
+        medium.reap(1, &mut done).unwrap();
+        done.clear();
+    };
+    medium.prepare(1, MIB as usize).unwrap();
+    (0..512).for_each(|i| write(&mut medium, start + i * MIB, MIB));
+    let records = (512 * MIB / block_bytes) as u32;
+    let started_ns = medium.now();
+    iozone_permutation(records).into_iter().for_each(|record| write(&mut medium, start + u64::from(record) * block_bytes, block_bytes));
+    f64::from(records) * 1e9 / (medium.now() - started_ns) as f64
+}
+
+/// The figure against the truth of simulated media: the mean deviation shows a bias, the count the spread.
+#[test]
+fn the_figure_is_the_full_pass() {
+    for (profile, block_bytes) in
+        [("sd-class4", 4096), ("sd-worst", 65536), ("class10-bypass", 4096), ("a1", 4096), ("cf-sandisk-ultra", 16384)]
+    {
+        let truth = full_pass_iops(profile, 99, block_bytes);
+        let test = format!("random-write block={block_bytes}");
+        let deviations: Vec<f64> = (0..20)
+            .map(|seed| {
+                let cells = run_simulated(profile, seed, &["prime passes=1", &test]);
+                cells[1].metrics.iops.unwrap().value / truth - 1.0
+            })
+            .collect();
+        let far = deviations.iter().filter(|deviation| deviation.abs() > 0.10).count();
+        let mean = deviations.iter().sum::<f64>() / 20.0;
+        assert!(mean.abs() < 0.03 && far <= 2, "{profile} at {block_bytes}: {truth} IOPS, {deviations:.3?}");
+    }
+}
