@@ -41,3 +41,45 @@ pub(crate) fn ended_early(target: &Target, request: &Request, moved_bytes: u64) 
     };
     IoError::new(kind, request, format!("{verb} 0 bytes inside the medium, after {moved_bytes} of {}", request.length_bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A regular file said to be a block device has no size to ask for: just what a medium that was pulled out looks like.
+    fn kinds(errno: Errno) -> [IoErrorKind; 2] {
+        [Kind::File, Kind::Block].map(|kind| {
+            let target = Target { kind, buffered: tempfile::tempfile().unwrap().into(), direct: None };
+            let error = io_error(&target, &Request::write(0, 4096, 512), errno);
+            assert_eq!(error.errno, Some(errno.raw_os_error()));
+            error.kind
+        })
+    }
+
+    #[test]
+    fn each_number_means_what_it_was_seen_to_mean() {
+        use IoErrorKind::*;
+        for (errno, in_file, on_medium_pulled_out) in [
+            (Errno::IO, Medium, Gone),
+            (Errno::NODATA, Medium, Gone),
+            (Errno::NODEV, Gone, Gone),
+            (Errno::NXIO, Gone, Gone),
+            (Errno::NOSPC, NoSpace, Gone),
+            (Errno::DQUOT, NoSpace, NoSpace),
+            (Errno::ROFS, ReadOnly, ReadOnly),
+            (Errno::PERM, ReadOnly, ReadOnly),
+            (Errno::INVAL, Unsupported, Unsupported),
+            (Errno::NOMEM, Other, Other),
+        ] {
+            assert_eq!(kinds(errno), [in_file, on_medium_pulled_out], "{errno:?}");
+        }
+    }
+
+    #[test]
+    fn the_message_says_what_where_and_why() {
+        let target = Target { kind: Kind::File, buffered: tempfile::tempfile().unwrap().into(), direct: None };
+        insta::assert_snapshot!(io_error(&target, &Request::write(0, 4096, 512), Errno::IO), @"the medium reports an error while writing 512 B at byte 4096: Input/output error (os error 5)");
+        insta::assert_snapshot!(ended_early(&target, &Request::write(0, 4096, 1024), 512), @"the system reports an error while writing 1 KiB at byte 4096: write took 0 bytes inside the medium, after 512 of 1024");
+        insta::assert_snapshot!(ended_early(&target, &Request::read(0, 4096, 1024), 0), @"the system reports an error while reading 1 KiB at byte 4096: nothing has been written there yet");
+    }
+}

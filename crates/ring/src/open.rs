@@ -139,7 +139,9 @@ fn named_for_a_moment(dir: &Path, mode: Mode) -> rustix::io::Result<OwnedFd> {
 /// Makes a target of an open file.
 pub(crate) fn adopt(file: File, path: &Path, writable: bool, expect: Expect, settings: &Settings) -> Result<Opened, OpenError> {
     let refused = |source: io::Error| OpenError::Refused { path: path.to_owned(), source };
-    let direct = reopen_direct(file.as_fd(), writable).map_err(refused)?;
+    let unit = direct_unit(file.as_fd());
+    // A unit of 0 means that O_DIRECT is taken and not meant (encrypted files, journalled data).
+    let direct = if unit == Some(0) { None } else { reopen_direct(file.as_fd(), writable).map_err(refused)? };
     let kind = match expect {
         Expect::Block => Kind::Block,
         Expect::File { .. } => Kind::File,
@@ -147,7 +149,7 @@ pub(crate) fn adopt(file: File, path: &Path, writable: bool, expect: Expect, set
     let target = Target { kind, buffered: file.into(), direct };
     let facts = match expect {
         Expect::Block => block_facts(&target, writable, settings),
-        Expect::File { capacity_bytes } => file_facts(&target, capacity_bytes, writable, settings),
+        Expect::File { capacity_bytes } => file_facts(&target, capacity_bytes, unit, writable, settings),
     }
     .map_err(|errno| refused(errno.into()))?;
     if facts.capacity_bytes == 0 {
@@ -196,11 +198,19 @@ fn block_facts(target: &Target, writable: bool, settings: &Settings) -> rustix::
     })
 }
 
-fn file_facts(target: &Target, capacity_bytes: u64, writable: bool, settings: &Settings) -> rustix::io::Result<Facts> {
+fn file_facts(
+    target: &Target,
+    capacity_bytes: u64,
+    direct_unit: Option<u64>,
+    writable: bool,
+    settings: &Settings,
+) -> rustix::io::Result<Facts> {
+    // Without direct I/O any sector will do.
+    let unit = if target.direct.is_none() { Some(512) } else { direct_unit.or(settings.logical_block_bytes) };
     let stat = fstat(&target.buffered)?;
     Ok(Facts {
         capacity_bytes,
-        logical_block_bytes: direct_unit(target).or(settings.logical_block_bytes).unwrap_or(4096),
+        logical_block_bytes: unit.unwrap_or(4096),
         physical_block_bytes: stat.st_blksize as u64,
         read_only: !writable,
         discards: writable && punches_holes(&target.buffered, stat.st_size as u64),
@@ -224,14 +234,11 @@ fn common_facts(target: &Target, settings: &Settings) -> Facts {
     }
 }
 
-/// The unit of direct I/O as the file system says it (STATX_DIOALIGN, Linux 6.1). Where there is no direct I/O, any sector will do.
-fn direct_unit(target: &Target) -> Option<u64> {
-    if target.direct.is_none() {
-        return Some(512);
-    }
-    let stat = statx(target.buffered.as_fd(), "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-    let offered = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
-    (offered && stat.stx_dio_offset_align > 0).then_some(u64::from(stat.stx_dio_offset_align))
+/// The unit of direct I/O as the file system says it (STATX_DIOALIGN, Linux 6.1); 0 if it has none.
+fn direct_unit(file: BorrowedFd<'_>) -> Option<u64> {
+    let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
+    told.then_some(u64::from(stat.stx_dio_offset_align))
 }
 
 /// Tries it behind the end, where there is nothing to lose.

@@ -282,6 +282,62 @@ fn a_device_dropped_in_full_flight_leaves_memory_alone() {
     }
 }
 
+/// A frozen file system lets a write wait until it is thawed, as a medium that hangs does.
+#[test]
+fn the_watch_sees_an_io_that_does_not_come_back() {
+    let Some(filesystem) = TinyFilesystem::new(16 * MIB) else { return skip("mounting needs root") };
+    for (engine, slots) in [(EngineChoice::Psync, 1), (EngineChoice::Psync, 2), (EngineChoice::Uring, 2)] {
+        let mut device = RealDevice::create_in(filesystem.dir(), MIB, &settings(engine)).unwrap();
+        let watch = device.watch();
+        let Some(frozen) = filesystem.freeze() else { return skip("the file system cannot be frozen") };
+        let before = flashmark_ring::now_ns();
+        let writer = std::thread::spawn(move || {
+            device.prepare(slots, BLOCK as usize).unwrap();
+            run(&mut device, Request::write(0, 16 * BLOCK, BLOCK))
+        });
+        let seen = loop {
+            match watch.oldest() {
+                Some(seen) => break seen,
+                None => std::thread::yield_now(),
+            }
+        };
+        assert_eq!((seen.op, seen.offset_bytes), (Op::Write, 16 * BLOCK));
+        assert!((before..=flashmark_ring::now_ns()).contains(&seen.submitted_ns));
+        drop(frozen);
+        assert_eq!(writer.join().unwrap(), Ok(()));
+        assert_eq!(watch.oldest(), None);
+    }
+}
+
+/// What a card reader shows when the card is pulled: a device of size 0, reads of 0 bytes and ENOSPC.
+#[test]
+fn a_medium_that_is_pulled_out_is_gone() {
+    let Some(medium) = LoopDevice::new(16 * MIB) else { return skip("loop devices need root") };
+    for engine in ENGINES {
+        medium.resize(16 * MIB);
+        let mut device = open_block(medium.path(), engine);
+        device.prepare(2, BLOCK as usize).unwrap();
+        run(&mut device, Request::write(0, MIB, BLOCK)).unwrap();
+        medium.resize(0);
+        assert_eq!(run(&mut device, Request::read(0, MIB, BLOCK)), Err(IoErrorKind::Gone));
+        assert_eq!(run(&mut device, Request::write(0, MIB, BLOCK)), Err(IoErrorKind::Gone));
+        drop(device);
+        let options = OpenOptions { path: medium.path().into(), writable: false, expect: Expect::Block, settings: Settings::default() };
+        assert!(matches!(RealDevice::open(&options), Err(OpenError::Empty { .. })));
+    }
+}
+
+#[test]
+fn a_device_may_go_to_another_thread_before_it_is_prepared() {
+    let mut device = file_device(EngineChoice::Uring);
+    std::thread::spawn(move || {
+        device.prepare(2, BLOCK as usize).unwrap();
+        run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
+    })
+    .join()
+    .unwrap();
+}
+
 #[test]
 fn the_watch_sees_nothing_when_nothing_is_in_flight() {
     let mut device = file_device(EngineChoice::Auto);

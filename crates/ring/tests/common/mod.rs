@@ -52,6 +52,13 @@ impl LoopDevice {
         &self.backing
     }
 
+    /// Makes the medium larger or smaller under whoever has it open.
+    pub fn resize(&self, bytes: u64) {
+        self.backing.set_len(bytes).unwrap();
+        let path = self.path.to_str().unwrap();
+        output_of("losetup", &["--set-capacity", path]).expect("the kernel takes the new size");
+    }
+
     /// Once; the device goes when nobody has it open.
     pub fn detach(&self) {
         if self.attached.replace(false) {
@@ -86,8 +93,23 @@ impl TinyFilesystem {
         self.dir.path()
     }
 
+    /// Lets nothing be written until the value is dropped.
+    pub fn freeze(&self) -> Option<Frozen<'_>> {
+        output_of("fsfreeze", &["--freeze", self.dir().to_str()?])?;
+        Some(Frozen(self))
+    }
+
     pub fn device(&self) -> &Path {
         self.medium.path()
+    }
+}
+
+/// A file system in which every write waits.
+pub struct Frozen<'a>(&'a TinyFilesystem);
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("fsfreeze").arg("--unfreeze").arg(self.0.dir()).status();
     }
 }
 
