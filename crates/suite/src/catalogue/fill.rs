@@ -13,9 +13,6 @@ use crate::offsets::sequential;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
-/// Data of a fill differs from what `prime` (pass 0 and on) put in the same place.
-const PASS: u32 = 200;
-
 /// Zeros this much faster than random data are no accident (flash.md C2).
 const TELLING_RATIO: f64 = 1.15;
 
@@ -47,7 +44,7 @@ impl Test for Fill {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "region", default: "middle", about: "middle, front, whole (the published form)" },
+            Setting { name: "region", default: "middle", about: "middle, front, whole (the published form); on a file or with --span there is only that" },
             Setting { name: "span", default: "512MiB", about: "how much to fill; region=whole fills all" },
             Setting { name: "block", default: "1MiB", about: "size of one write" },
             Setting { name: "max_time", default: "20m", about: "stop filling after this" },
@@ -59,13 +56,14 @@ impl Test for Fill {
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
-        let (wanted_bytes, max_ns) = (settings.size("span")?, settings.duration_ns("max_time")?);
+        let max_ns = settings.duration_ns("max_time")?;
         let region = match settings.choice("region", &["middle", "front", "whole"])? {
+            _ if site.is_file() || site.only.is_some() => Region::Middle,
             "front" => Region::Front,
             "whole" => Region::Whole,
             _ => Region::Middle,
         };
-        match site.region(region, wanted_bytes) {
+        match site.region(region, settings.size("span")?) {
             Err(reason) => cells.skip(reason),
             Ok(span) => {
                 let params = Params {
@@ -90,7 +88,9 @@ impl Test for Fill {
     /// what was filled.
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
         let span = span_of(cell);
-        let load = Load { content: self.0, pass: PASS, ..Load::write(cell.block_bytes()) };
+        // Data of its own: nothing is written where it lies already.
+        let pass = bench.random("data").next() as u32 >> 1;
+        let load = Load { content: self.0, pass, ..Load::write(cell.block_bytes()) };
         let limits = Limits::time(bench.time_left_ns());
         let tally = bench.drive("filling", &load, &limits, &mut sequential(span, cell.block_bytes()));
         let along = tally.rate_along_span("rate along the span", span.offset_bytes);
@@ -187,6 +187,7 @@ mod tests {
         let mut bed = Bed::raw(GIB, |_, _| 1);
         bed.site.only = Some(device::Extent::new(3 * MIB, 5 * MIB));
         assert_eq!(span_of(&bed.planned(&["zero-fill"])[0]), device::Extent::new(3 * MIB, 5 * MIB));
-        insta::assert_snapshot!(bed.left_out(&["zero-fill region=whole"]), @"nothing to do: zero-fill: only the range given with --span may be touched");
+        assert_eq!(span_of(&bed.planned(&["zero-fill region=whole"])[0]), device::Extent::new(3 * MIB, 5 * MIB));
+        assert_eq!(span_of(&Bed::raw(GIB, |_, _| 1).planned(&["zero-fill region=whole"])[0]), device::Extent::new(0, GIB));
     }
 }

@@ -13,9 +13,6 @@ use crate::plan::span_of;
 use crate::runner::certainty;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
-/// Data that neither `prime` nor the fills put in the same place.
-const PASS: u32 = 300;
-
 /// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
 const MOST_BYTES: u64 = GIB;
 
@@ -85,7 +82,8 @@ impl Test for SectorWrite {
         let block_bytes = cell.block_bytes();
         let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
         let limits = Limits { max_bytes: MOST_BYTES, ..Limits::certain(rule, bench.time_left_ns()) };
-        let load = Load { pass: PASS, ..Load::write(block_bytes) };
+        // Data of its own: nothing is written where it lies already.
+        let load = Load { pass: bench.random("data").next() as u32 >> 1, ..Load::write(block_bytes) };
         let mut places = uniform(span, block_bytes, block_bytes, bench.random("offsets"));
         let tally = bench.drive("measuring", &load, &limits, &mut places);
         let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };

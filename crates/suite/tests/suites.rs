@@ -1,0 +1,190 @@
+//! The suites that come with the program: what they plan anywhere, and what they take, by the device's clock, on simulated media.
+
+use std::sync::atomic::AtomicBool;
+
+use device::{Device, Extent, ExtentGuard, Facts, WriteBudget};
+use flashmark_suite::catalogue::CATALOGUE;
+use flashmark_suite::definition::Suite;
+use flashmark_suite::{Choice, NoStage, Plan, RunEnd, RunOptions, Site, run, span_of};
+use record::units::{GIB, MIB, SECOND_NS};
+use record::{Ended, Flag, TargetKind};
+use sim::profile::Profile;
+use sim::{Options, SimDevice};
+
+/// The worst card there is: a merge of a second for every stray write, 5 MB/s.
+const ONE_IOPS: &str = r#"
+about = "1 IOPS, 5 MB/s"
+source = "flash.md F5, the card for which the time limits are made"
+guesses = "all"
+[medium]
+capacity = "4 GiB"
+[read]
+command = "1 ms"
+rate = "10 MB/s"
+[write]
+command = "1 ms"
+rate = "5 MB/s"
+unit = "16 KiB"
+[log_block]
+au = "4 MiB"
+open_aus = 1
+copy_rate = "4.2 MB/s"
+erase = "4 ms"
+"#;
+
+/// What nobody needs to wait for.
+const SSD: &str = r#"
+about = "a SATA SSD"
+source = "data sheets"
+guesses = "all"
+[medium]
+capacity = "250 GB"
+[queue]
+depth = 32
+channels = 8
+[read]
+command = "0.08 ms"
+rate = "540 MB/s"
+[write]
+command = "0.03 ms"
+rate = "500 MB/s"
+unit = "4 KiB"
+[page_mapped]
+gc = "0.01 ms"
+"#;
+
+fn medium(name: &str) -> Profile {
+    match name {
+        "one-iops" => Profile::parse(name, ONE_IOPS).unwrap(),
+        "ssd" => Profile::parse(name, SSD).unwrap(),
+        _ => Profile::builtin(name).unwrap().clone(),
+    }
+}
+
+fn site(kind: TargetKind, facts: Facts) -> Site {
+    let files = Err("there is no file system to put a file on".into());
+    Site { kind, facts, au_bytes: None, writable: Ok(()), files, only: None, link_bps: None, memory_bps: None }
+}
+
+fn plan(suite: &str, site: &Site) -> Plan {
+    Plan::make(&Suite::built_in(suite).unwrap(), &Choice::default(), site).unwrap_or_else(|error| panic!("{suite}: {error}"))
+}
+
+/// Runs a built-in suite on a simulated medium, under the extent guard and the write budget it declares.
+fn run_on(name: &str, suite: &str) -> (Plan, RunEnd) {
+    let profile = medium(name);
+    let medium = SimDevice::new(&profile, Options { seed: 1, capacity: None, keep_data: false });
+    let site = Site { au_bytes: profile.au_bytes(), ..site(TargetKind::Simulated, medium.facts().clone()) };
+    let plan = plan(suite, &site);
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let options = RunOptions { seed: 1, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
+    let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+    (plan, end)
+}
+
+/// The suite does all it planned on this medium, in no more than so many seconds.
+fn check(suite: &str, name: &str, most_s: u64) -> RunEnd {
+    let (plan, end) = run_on(name, suite);
+    assert_eq!((end.ended, &end.error, end.skipped.as_slice()), (Ended::Complete, &None, &[][..]), "{suite} on {name}");
+    let done: Vec<&str> = end.cells.iter().map(|cell| cell.id.as_str()).collect();
+    let planned: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(done, planned, "{suite} on {name}");
+    assert!(end.elapsed_ns <= most_s * SECOND_NS, "{suite} on {name} took {} s", end.elapsed_ns / SECOND_NS);
+    end
+}
+
+/// Every random write over a large span is as certain as was asked for.
+fn check_certain(end: &RunEnd, name: &str) {
+    for cell in end.cells.iter().filter(|cell| cell.test == "random-write" && cell.params.span_bytes > Some(16 * MIB)) {
+        let doubt = cell.flags.iter().find(|flag| matches!(flag, Flag::NotConverged { .. } | Flag::TooFewSamples { .. }));
+        assert_eq!(doubt, None, "{} on {name}: {:?}", cell.id, cell.metrics.iops);
+    }
+}
+
+#[test]
+fn quick_takes_a_minute_at_most() {
+    // A cell whose time is up waits for its I/O, and for the writes that settle.
+    for name in ["one-iops", "class10"] {
+        check("quick", name, 65);
+    }
+    for name in ["ssd", "a1", "disk-5400"] {
+        check_certain(&check("quick", name, 60), name);
+    }
+}
+
+#[test]
+fn standard_takes_ten_minutes_on_healthy_media_and_never_more_than_twenty() {
+    check("standard", "one-iops", 20 * 60 + 5);
+    for name in ["ssd", "a1", "disk-5400"] {
+        check_certain(&check("standard", name, 10 * 60), name);
+    }
+    check_certain(&check("standard", "class10", 12 * 60), "class10");
+}
+
+#[test]
+fn full_ends_within_its_limit_and_seeds_whenever_it_does() {
+    for name in ["one-iops", "ssd", "class10", "a1", "disk-5400"] {
+        check("full", name, 6 * 3600);
+        check("seeds", name, u64::MAX / SECOND_NS);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_cells() {
+    assert_eq!(run_on("class10", "quick").1.cells, run_on("class10", "quick").1.cells);
+}
+
+#[test]
+fn seeds_and_full_leave_no_test_out() {
+    for name in ["full", "seeds"] {
+        let suite = Suite::built_in(name).unwrap();
+        let missing: Vec<&str> = CATALOGUE.iter().map(|test| test.name()).filter(|test| !suite.tests.iter().any(|entry| entry.test == *test)).collect();
+        assert_eq!(missing, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn random_writes_come_first_and_format_and_fill_last() {
+    for name in Suite::names() {
+        let tests: Vec<String> = Suite::built_in(name).unwrap().tests.into_iter().map(|entry| entry.test).collect();
+        assert_eq!(tests[..2], ["prime", "random-write"], "{name}");
+        let last = |test: &str| test.starts_with("ext2-");
+        assert!(tests.is_sorted_by_key(|test| last(test)), "{name}: {tests:?}");
+    }
+}
+
+#[test]
+fn every_suite_plans_sensibly_everywhere() {
+    let facts = |capacity_bytes, block| Facts {
+        capacity_bytes,
+        logical_block_bytes: block,
+        physical_block_bytes: block,
+        max_transfer_bytes: None,
+        max_in_flight: 32,
+        read_only: false,
+        discards: false,
+        has_page_cache: true,
+        keeps_data: true,
+        engine: "none".into(),
+    };
+    let card = || site(TargetKind::Block, facts(4 * GIB, 512));
+    let span = Extent::new(GIB, 600 * MIB);
+    let sites = [
+        card(),
+        site(TargetKind::Block, facts(250_000_000_000, 4096)),
+        site(TargetKind::Directory, facts(64 * MIB, 4096)),
+        site(TargetKind::File, facts(64 * MIB, 512)),
+        Site { only: Some(span), ..card() },
+        Site { writable: Err("it is read-only".into()), ..card() },
+    ];
+    for (name, site) in Suite::names().flat_map(|name| sites.iter().map(move |site| (name, site))) {
+        let plan = plan(name, site);
+        for cell in &plan.cells {
+            let place = format!("{name}, {} on {:?} of {}: {:?}", cell.id, site.kind, site.facts.capacity_bytes, span_of(cell));
+            assert!(site.only.unwrap_or(Extent::new(0, site.facts.capacity_bytes)).contains(&span_of(cell)), "{place}");
+            assert!(site.writable.is_ok() || cell.max_written_bytes == 0, "{place}");
+            assert!(cell.params.block_bytes.is_none_or(|block| block % site.facts.logical_block_bytes == 0), "{place}");
+        }
+    }
+}
