@@ -23,7 +23,7 @@ fn command_line() -> String {
     program.build();
     let mut page = "# The command line\n\nMade by `cargo xtask docs` from the flags themselves.\n".to_owned();
     if let Some(about) = program.get_about() {
-        let _ = write!(page, "\n{about}\n");
+        let _ = write!(page, "\n{}\n", ended(&about.to_string()));
     }
     if let Some(after) = program.get_after_help() {
         let _ = write!(page, "\n```text\n{after}\n```\n");
@@ -37,6 +37,7 @@ fn describe(command: &Command, page: &mut String) {
     let usage = command.clone().render_usage().to_string();
     let name = command.get_bin_name().unwrap_or(command.get_name());
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+    let about = ended(&about);
     let _ = write!(page, "\n## {name}\n\n{about}\n\n```text\n{}\n```\n", usage.trim_start_matches("Usage:").trim());
     let arguments: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())).collect();
     if !arguments.is_empty() {
@@ -56,7 +57,7 @@ fn row(argument: &Arg, page: &mut String) {
     let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     let choices: Vec<String> = argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let takes_value = argument.is_positional() || argument.get_action().takes_values();
-    let mut meaning = help;
+    let mut meaning = ended(&help);
     if takes_value && !choices.is_empty() {
         let _ = write!(meaning, " One of {}.", choices.join(", "));
     }
@@ -92,11 +93,17 @@ fn tests() -> String {
 }
 
 fn describe_test(test: &dyn Test, page: &mut String) {
-    let _ = write!(page, "\n## {}\n\n{}.\n\n{} Source: {}.\n\n", test.name(), sentence(test.about()), needs(test.needs()), test.source());
+    let _ = write!(page, "\n## {}\n\n{}.\n\n{} Source: {} ([sources](sources.md)).\n\n", test.name(), sentence(test.about()), needs(test.needs()), test.source());
     page.push_str("| setting | default | meaning |\n|---|---|---|\n");
     for setting in test.settings() {
         let _ = writeln!(page, "| `{}` | `{}` | {} |", setting.name, setting.default, setting.about.replace('|', "\\|"));
     }
+}
+
+/// With a full stop, which clap takes away.
+fn ended(text: &str) -> String {
+    let text = text.trim_end();
+    if text.is_empty() || text.ends_with(['.', ':', '?', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
 /// With a capital letter and without a full stop.

@@ -1,6 +1,5 @@
 //! Everything about the project that is not the program: checks, generated documents, comparisons with other tools.
 
-mod agree;
 mod bench;
 mod docs;
 mod generated;
@@ -26,8 +25,6 @@ enum Task {
     Man { directory: PathBuf },
     /// Writes the shell completions into a directory.
     Completions { directory: PathBuf },
-    /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
-    Agree(agree::Flags),
     /// Measures how fast the program is, as ratios against fio.
     Bench(bench::Flags),
 }
@@ -40,7 +37,6 @@ fn main() -> anyhow::Result<()> {
         Task::Docs(flags) => docs::run(root, &flags),
         Task::Man { directory } => pages::man(&directory),
         Task::Completions { directory } => pages::completions(&directory),
-        Task::Agree(flags) => agree::run(root, &flags),
         Task::Bench(flags) => bench::run(root, &flags),
     }
 }

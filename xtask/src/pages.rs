@@ -49,7 +49,7 @@ mod tests {
             assert!(page(&format!("flashmark-{name}")).contains(name), "{name}");
         }
         for file in ["flashmark.bash", "_flashmark", "flashmark.fish"] {
-            assert!(fs::read_to_string(directory.path().join("shell").join(file)).unwrap().contains("--erase"), "{file}");
+            assert!(fs::read_to_string(directory.path().join("shell").join(file)).unwrap().contains("erase"), "{file}");
         }
     }
 }
