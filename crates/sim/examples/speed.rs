@@ -26,7 +26,7 @@ fn random_writes(name: &str, ios: u64) -> (f64, f64) {
     let profile = Profile::builtin(name).expect("it comes with the program");
     let mut device = SimDevice::new(profile, Options { seed: 1, capacity: None, keep_data: false });
     device.prepare(1, 4096).expect("buffers in memory can be made");
-    let start = device.facts().capacity_bytes / 2 >> 23 << 23;
+    let start = device.facts().capacity_bytes / 2;
     let mut histogram = Histogram::default();
     let mut done: Vec<Completion> = Vec::with_capacity(1);
     let mut state = 1u64;

@@ -209,7 +209,7 @@ impl SimDevice {
                 self.schedule(ns, delay_ns, length_bytes, false)
             }
             Op::Write => return self.serve_write(request, beside, delay_ns),
-            Op::Flush => self.schedule(self.medium.command(), delay_ns, 0, false).max(self.durable_ns()),
+            Op::Flush => self.serve_flush(delay_ns),
             Op::Discard => {
                 let ns = self.medium.discard(offset_bytes, length_bytes);
                 self.schedule(ns, delay_ns, 0, true)
@@ -261,11 +261,15 @@ impl SimDevice {
         self.queue.schedule(self.clock_ns, service(ns) + delay_ns, bytes, is_write)
     }
 
-    /// When a flush that comes now is over, as far as it waits for writes.
-    fn durable_ns(&self) -> u64 {
+    /// A flush is done when everything before it is on flash; a cache that lies answers at once.
+    fn serve_flush(&mut self, delay_ns: u64) -> u64 {
+        let ns = self.medium.command();
         match &self.cache {
-            Some(cache) if !cache.is_honest() => 0,
-            _ => self.queue.all_done_ns(),
+            Some(cache) if !cache.is_honest() => self.clock_ns + service(ns) + delay_ns,
+            _ => {
+                let before_ns = self.queue.all_done_ns();
+                self.schedule(ns, delay_ns, 0, false).max(before_ns)
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Path, Sync};
 
-use crate::SimDevice;
+use crate::{SimDevice, truth};
 
 /// The modification time of a file moves once in a jiffy (250 Hz).
 const JIFFY_NS: u64 = 4_000_000;
@@ -34,7 +34,7 @@ impl FileForm {
     /// An empty file on a medium. It may grow to `bytes`, or to what the second half of the medium has room for, if that is less.
     pub fn new(device: SimDevice, bytes: u64) -> FileForm {
         let medium = device.facts();
-        let inode = medium.capacity_bytes / 2 >> 23 << 23;
+        let inode = truth::middle_bytes(medium.capacity_bytes);
         let start = inode + DISTANCE_BYTES.min(medium.capacity_bytes / 8 / BLOCK_BYTES * BLOCK_BYTES);
         let capacity_bytes = bytes.min(medium.capacity_bytes - start) / BLOCK_BYTES * BLOCK_BYTES;
         let facts = Facts { capacity_bytes, discards: false, ..medium.clone() };

@@ -84,8 +84,11 @@ const K4: u64 = 4 * KIB;
 const K16: u64 = 16 * KIB;
 const K64: u64 = 64 * KIB;
 
-/// (quantity, published, claimed fit in percent), by profile. Sources: flash.md A10, E2, E3; E5 states the fits.
-const PUBLISHED: &[(&str, &[(Quantity, f64, f64)])] = &[
+/// A published number: what, how much, and the claimed fit in percent.
+type Row = (Quantity, f64, f64);
+
+/// Published numbers by profile. Sources: flash.md A10, E2, E3; E5 states the fits.
+const PUBLISHED: &[(&str, &[Row])] = &[
     ("cf-lexar-300x", &[
         (Write(K4), 3.8, 8.0), (Write(8 * KIB), 8.0, 8.0), (Write(K16), 19.5, 8.0), (Write(32 * KIB), 28.3, 8.0), (Write(K64), 37.0, 8.0),
         (Write(128 * KIB), 43.4, 8.0), (Write(MIB), 45.0, 8.0),

@@ -87,6 +87,12 @@ pub fn sequential_bps(profile: &Profile, direction: Direction, block_bytes: u64,
     iops(profile, &work, seed) * block_bytes as f64
 }
 
+/// Where the second half of a medium begins, at a multiple of 8 MiB.
+pub(crate) fn middle_bytes(capacity_bytes: u64) -> u64 {
+    const GRAIN: u64 = 8 << 20;
+    capacity_bytes / 2 / GRAIN * GRAIN
+}
+
 /// Bytes a medium takes in some faster way before it shows its true speed.
 fn fast_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
@@ -114,7 +120,7 @@ impl Load {
         let mut device = SimDevice::new(profile, Options { seed, capacity: None, keep_data: false });
         device.prepare(work.queue_depth, work.block_bytes as usize).expect("buffers in memory can be made");
         let capacity = device.facts().capacity_bytes;
-        let start = work.offset_bytes.unwrap_or(capacity / 2 >> 23 << 23);
+        let start = work.offset_bytes.unwrap_or_else(|| middle_bytes(capacity));
         let blocks = (work.span_bytes.min(capacity - start) / work.block_bytes).max(1);
         Load { device, work: *work, start, blocks, next: 0, chance: Chance::new(!seed), done: Vec::new() }
     }

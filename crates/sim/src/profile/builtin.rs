@@ -44,16 +44,14 @@ impl Profile {
     /// Up to three names that are most like one that does not exist, the closest first.
     pub fn closest(name: &str) -> Vec<&'static str> {
         let wanted = name.to_lowercase();
-        let mut names: Vec<(usize, &str)> = PROFILES
-            .iter()
-            .map(|profile| {
-                let candidate = profile.name.as_str();
-                let inside = candidate.contains(&wanted) || wanted.contains(candidate);
-                (if inside { 1 } else { edits(&wanted, candidate) }, candidate)
-            })
-            .collect();
+        let distance = |candidate: &str| match candidate {
+            _ if candidate.starts_with(&wanted) => 0,
+            _ if candidate.contains(&wanted) => 1,
+            _ => edits(&wanted, candidate),
+        };
+        let mut names: Vec<(usize, &str)> = PROFILES.iter().map(|profile| (distance(&profile.name), profile.name.as_str())).collect();
         names.sort();
-        names.into_iter().take_while(|(distance, _)| *distance <= wanted.len().max(6) / 2).take(3).map(|(_, name)| name).collect()
+        names.into_iter().take_while(|(distance, _)| *distance <= wanted.len().div_ceil(2)).take(3).map(|(_, name)| name).collect()
     }
 }
 

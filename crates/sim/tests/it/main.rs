@@ -1,5 +1,12 @@
 //! Simulated media from outside, as a suite sees them.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod common;
 mod contract;
+mod data;
 mod disk;
+mod faults;
+mod flash;
+mod layers;
+mod profiles;
+mod repeatable;

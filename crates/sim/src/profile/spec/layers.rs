@@ -1,0 +1,135 @@
+//! What lies around a model: spread, cheats, cache, fakes, heat, age.
+
+use serde::Deserialize;
+
+use crate::profile::units::{Rate, Size, Time};
+
+/// Spread of the service times: lognormal, with a tail, keeping the mean.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Spread {
+    /// Standard deviation of the logarithm.
+    pub sigma: f64,
+    /// Share of I/Os in the tail.
+    pub tail_share: f64,
+    /// How many times longer the longest of them is; the shortest is three times as long.
+    pub tail_factor: f64,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Spread { sigma: 0.0, tail_share: 0.0, tail_factor: 10.0 }
+    }
+}
+
+/// Compression of what is written.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compression {
+    /// Streaming rate for zeros.
+    pub zeros_rate: Rate,
+    /// Whether a block that repeats counts as zeros.
+    #[serde(default)]
+    pub repeats: bool,
+    /// What a random write of zeros takes instead of everything else; the usual way where absent.
+    pub zeros_write: Option<Time>,
+}
+
+/// A fast way for one benchmark's pattern.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatternCheat {
+    /// The only size and alignment that takes it.
+    pub block: Size,
+    /// All writes of the pattern lie within this much.
+    pub span: Size,
+    /// Writes in a row before it is recognised.
+    pub after: u32,
+    /// What a write then takes.
+    pub write: Time,
+    /// Bytes it takes before it is full.
+    pub capacity: Size,
+    /// Rate at which it empties while the medium is idle.
+    pub recovery_rate: Rate,
+}
+
+/// A volatile write cache.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// Bytes it holds.
+    pub size: Size,
+    /// Rate at which it takes data.
+    pub rate: Rate,
+    /// Time of a command that it answers.
+    pub command: Time,
+    /// Whether a flush waits until it is empty. One that does not loses data when the power goes.
+    pub honest: bool,
+}
+
+/// Less flash than announced (flash.md C1).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fake {
+    /// Bytes that are really there.
+    pub real: Size,
+    /// Addresses are taken modulo this; the announced size where absent. Up to `real` it is a wraparound fake, beyond a chain.
+    pub module: Option<Size>,
+    /// What places without flash read as.
+    #[serde(default)]
+    pub lost: Lost,
+}
+
+/// What places without flash read as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lost {
+    /// 0x00.
+    #[default]
+    Zeros,
+    /// 0xFF.
+    Ones,
+    /// Something else every time.
+    Garbage,
+}
+
+/// Warming up and throttling (flash.md C2).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heat {
+    /// Temperature at rest, in degrees Celsius.
+    pub ambient: f64,
+    /// It slows down here.
+    pub limit: f64,
+    /// It recovers here.
+    pub resume: f64,
+    /// Degrees for every GiB moved.
+    #[serde(default)]
+    pub per_gib: f64,
+    /// Degrees for every minute of work.
+    #[serde(default)]
+    pub per_minute: f64,
+    /// Time in which the excess falls to 1/e.
+    pub cooling: Time,
+    /// How many times longer everything takes while it is hot.
+    pub slowdown: f64,
+}
+
+/// Age: bad places, weak places, slower with every byte.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wear {
+    /// Size of a place.
+    pub block: Size,
+    /// Share of places that cannot be read or written.
+    #[serde(default)]
+    pub bad_share: f64,
+    /// Share of places that are read only after retries.
+    #[serde(default)]
+    pub weak_share: f64,
+    /// What the retries take.
+    #[serde(default)]
+    pub retries: Time,
+    /// Writing takes twice as long after this much has been written, three times after twice that, and so on.
+    pub slower_every: Option<Size>,
+}

@@ -1,0 +1,145 @@
+//! What a profile can say. Every table and key of the TOML file, as docs/simulated-media.md lists them.
+
+mod fault;
+mod flash;
+mod layers;
+
+use serde::Deserialize;
+
+use super::units::{Rate, Size, Time};
+pub use fault::{Direction, Fault, FaultKind};
+pub use flash::{Bypass, Front, LogBlock, PageMapped, Read, Stage, Write};
+pub use layers::{Cache, Compression, Fake, Heat, Lost, PatternCheat, Spread, Wear};
+
+/// A whole profile, as written.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// What it is, in one line.
+    pub about: String,
+    /// Other names it goes by (its number in flash.md E5).
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// Where its numbers come from.
+    pub source: String,
+    /// Which of its numbers are guesses.
+    pub guesses: String,
+    /// What every medium has.
+    pub medium: Medium,
+    /// Commands at once.
+    #[serde(default)]
+    pub queue: Queue,
+    /// Reading flash.
+    pub read: Option<Read>,
+    /// Writing flash.
+    pub write: Option<Write>,
+    /// A controller that maps whole allocation units and keeps a few open for writing.
+    pub log_block: Option<LogBlock>,
+    /// A controller that maps pages.
+    pub page_mapped: Option<PageMapped>,
+    /// A turning disk.
+    pub disk: Option<Disk>,
+    /// Spread of the service times.
+    #[serde(default)]
+    pub jitter: Spread,
+    /// Compression of what is written.
+    pub compression: Option<Compression>,
+    /// A fast way for one benchmark's pattern.
+    pub pattern_cheat: Option<PatternCheat>,
+    /// A volatile write cache.
+    pub cache: Option<Cache>,
+    /// Less flash than announced.
+    pub fake: Option<Fake>,
+    /// Warming up and throttling.
+    pub heat: Option<Heat>,
+    /// Age.
+    pub wear: Option<Wear>,
+    /// What goes wrong, and when.
+    #[serde(default)]
+    pub fault: Vec<Fault>,
+}
+
+/// What every medium has.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Medium {
+    /// Announced size.
+    pub capacity: Size,
+    /// Smallest addressable unit.
+    #[serde(default = "sector")]
+    pub logical_block: Size,
+    /// Largest command; larger I/Os are split.
+    pub max_transfer: Option<Size>,
+    /// What never written places read as.
+    #[serde(default)]
+    pub unwritten: Blank,
+    /// Whether ranges can be discarded.
+    #[serde(default)]
+    pub discards: bool,
+}
+
+fn sector() -> Size {
+    Size(512)
+}
+
+/// Contents of a place that holds no data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blank {
+    /// 0x00.
+    #[default]
+    Zeros,
+    /// 0xFF, as erased flash.
+    Ones,
+}
+
+impl Blank {
+    /// The byte.
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Blank::Zeros => 0x00,
+            Blank::Ones => 0xff,
+        }
+    }
+}
+
+/// How many commands the medium works on at once.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Queue {
+    /// Commands it takes before the first is done.
+    pub depth: u32,
+    /// Commands it works on at the same time.
+    pub channels: u32,
+    /// Part of a read that no other command can overlap, beside its data, which goes over one link at `read.rate`.
+    pub serial_read: Time,
+    /// Part of a write that no other command can overlap, beside its data, which goes over one link at `write.rate`.
+    pub serial_write: Time,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Queue { depth: 1, channels: 1, serial_read: Time(0.0), serial_write: Time(0.0) }
+    }
+}
+
+/// A turning disk (flash.md E4).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// Time of a command without positioning and data.
+    pub command: Time,
+    /// Shortest seek.
+    pub seek_shortest: Time,
+    /// What a seek over the whole disk takes beyond that; the seek grows with the root of the distance.
+    pub seek_stroke: Time,
+    /// Turns a minute.
+    pub rpm: f64,
+    /// Rate at the first byte.
+    pub rate_outer: Rate,
+    /// Rate at the last byte.
+    pub rate_inner: Rate,
+    /// Whether a write that continues the one before loses a turn, as with the write cache off.
+    #[serde(default)]
+    pub writes_lose_a_turn: bool,
+}

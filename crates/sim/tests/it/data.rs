@@ -1,0 +1,143 @@
+//! What is read is what was written, as far as the medium is honest: against the plainest model there is, an array.
+
+use device::{Device, Op, Request};
+use flashmark_sim::{Options, Profile, SimDevice};
+use proptest::prelude::*;
+
+use crate::common::*;
+
+const REAL: u64 = MIB;
+const MODULE: u64 = MIB + MIB / 2;
+const ANNOUNCED: u64 = 8 * MIB;
+
+fn medium(fake: &str) -> SimDevice {
+    let text = format!(
+        r#"
+about = "small"
+source = "test"
+guesses = "test"
+[medium]
+capacity = "8 MiB"
+discards = true
+[read]
+command = "1 ms"
+rate = "20 MB/s"
+[write]
+command = "1 ms"
+rate = "10 MB/s"
+unit = "4 KiB"
+[page_mapped]
+{fake}
+"#
+    );
+    let profile = Profile::parse("small.toml", &text).unwrap();
+    let mut device = SimDevice::new(&profile, Options::default());
+    device.prepare(1, 64 << 10).unwrap();
+    device
+}
+
+/// A write, read or discard of sectors.
+#[derive(Clone, Debug)]
+struct Step {
+    op: Op,
+    sector: u64,
+    sectors: u64,
+    value: u8,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let op = prop_oneof![3 => Just(Op::Write), 3 => Just(Op::Read), 1 => Just(Op::Discard)];
+    let step = (op, 0..ANNOUNCED / 512 - 128, 1u64..=128, 1u8..=255).prop_map(|(op, sector, sectors, value)| Step { op, sector, sectors, value });
+    proptest::collection::vec(step, 1..60)
+}
+
+/// Runs the steps on the device and on an array behind `map`, which says where a byte really lies.
+fn agree(device: &mut SimDevice, steps: Vec<Step>, map: impl Fn(u64) -> Option<u64>) {
+    let mut array = vec![0u8; ANNOUNCED as usize];
+    for step in steps {
+        let (start, end) = (step.sector * 512, (step.sector + step.sectors) * 512);
+        let request = Request { op: step.op, ..Request::read(0, start, end - start) };
+        match step.op {
+            Op::Write => {
+                device.buffer(0)[..(end - start) as usize].fill(step.value);
+                assert!(run(device, request).result.is_ok());
+                (start..end).filter_map(&map).for_each(|byte| array[byte as usize] = step.value);
+            }
+            Op::Discard => {
+                assert!(run(device, request).result.is_ok());
+                (start..end).filter_map(&map).for_each(|byte| array[byte as usize] = 0);
+            }
+            _ => {
+                assert!(run(device, request).result.is_ok());
+                let expected: Vec<u8> = (start..end).map(|byte| map(byte).map_or(0, |byte| array[byte as usize])).collect();
+                assert!(device.buffer(0)[..expected.len()] == expected, "{step:?}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn an_honest_medium_is_an_array(steps in steps()) {
+        agree(&mut medium(""), steps, Some);
+    }
+
+    #[test]
+    fn a_wraparound_fake_is_a_shorter_array(steps in steps()) {
+        agree(&mut medium("[fake]\nreal = \"1 MiB\"\nmodule = \"1 MiB\""), steps, |byte| Some(byte % REAL));
+    }
+
+    #[test]
+    fn a_limbo_fake_forgets_what_lies_beyond(steps in steps()) {
+        agree(&mut medium("[fake]\nreal = \"1 MiB\""), steps, |byte| (byte < REAL).then_some(byte));
+    }
+
+    #[test]
+    fn a_chain_fake_does_both(steps in steps()) {
+        agree(&mut medium("[fake]\nreal = \"1 MiB\"\nmodule = \"1536 KiB\""), steps, |byte| Some(byte % MODULE).filter(|byte| *byte < REAL));
+    }
+}
+
+#[test]
+fn unwritten_flash_reads_as_the_profile_says() {
+    let text = Profile::text("class10").unwrap().replace("[medium]", "[medium]\nunwritten = \"ones\"");
+    let mut device = of_text(&text, 1);
+    run(&mut device, Request::read(0, GIB, 4096));
+    assert!(device.buffer(0)[..4096].iter().all(|byte| *byte == 0xff));
+}
+
+#[test]
+fn memory_is_proportional_to_what_was_written() {
+    let mut device = SimDevice::new(Profile::builtin("fake-limbo").unwrap(), Options::default());
+    device.prepare(1, 64 << 10).unwrap();
+    device.buffer(0).fill(1);
+    for i in 0..100 {
+        run(&mut device, Request::write(0, i * 64 * MIB, 64 << 10));
+    }
+    assert_eq!(device.kept_bytes(), 100 * 64 * KIB);
+    run(&mut device, Request::write(0, 32 * GIB, 64 << 10));
+    assert_eq!(device.kept_bytes(), 100 * 64 * KIB, "what a fake drops takes no memory");
+}
+
+#[test]
+fn without_data_buffers_are_left_alone() {
+    let mut device = fast("a1", 1);
+    assert!(!device.facts().keeps_data);
+    device.buffer(0).fill(5);
+    run(&mut device, Request::read(0, 0, 4096));
+    assert!(device.buffer(0).iter().all(|byte| *byte == 5));
+    assert_eq!(device.kept_bytes(), 0);
+}
+
+#[test]
+fn a_smaller_fake_is_still_a_fake() {
+    let mut device = SimDevice::new(Profile::builtin("fake-wrap").unwrap(), Options { capacity: Some(64 * MIB), ..Options::default() });
+    device.prepare(1, 4096).unwrap();
+    device.buffer(0).fill(9);
+    run(&mut device, Request::write(0, 8 * MIB, 4096));
+    device.buffer(0).fill(0);
+    run(&mut device, Request::read(0, 0, 4096));
+    assert!(device.buffer(0).iter().all(|byte| *byte == 9), "byte 8 MiB of 64 is byte 0 of 8");
+}

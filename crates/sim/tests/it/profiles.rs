@@ -1,0 +1,116 @@
+//! Profiles as people write them: found by name, and refused with file, line and key.
+
+use flashmark_sim::Profile;
+
+const GOOD: &str = r#"about = "a card"
+source = "test"
+guesses = "none"
+[medium]
+capacity = "4 GiB"
+[read]
+command = "0.8 ms"
+rate = "20 MB/s"
+[write]
+command = "0.8 ms"
+rate = "9.2 MB/s"
+unit = "16 KiB"
+[log_block]
+au = "4 MiB"
+open_aus = 3
+copy_rate = "11.6 MB/s"
+erase = "4 ms"
+"#;
+
+fn refused(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    Profile::parse("cards/mine.toml", &GOOD.replace(from, to)).expect_err("it should be refused").to_string()
+}
+
+#[test]
+fn what_is_wrong_is_named_with_file_line_and_key() {
+    let all = [
+        refused("[log_block]", "[log_block]\nopen_au = 3"),
+        refused("au = \"4 MiB\"\n", ""),
+        refused("au = \"4 MiB\"", "au = \"4 MB\""),
+        refused("capacity = \"4 GiB\"", "capacity = \"4 GB\""),
+        refused("\"9.2 MB/s\"", "\"9.2 MB\""),
+        refused("\"20 MB/s\"", "\"0 MB/s\""),
+        refused("\"4 ms\"", "4"),
+        refused("\"4 GiB\"", "\"4kk\""),
+        refused("open_aus = 3", "open_aus = 0"),
+        refused("open_aus = 3", "open_aus = -1"),
+        refused("[log_block]", "[page_mapped]\n[log_block]"),
+        refused("[read]\ncommand = \"0.8 ms\"\nrate = \"20 MB/s\"\n", ""),
+        refused("[read]", "[read"),
+        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[queue]\ndepth = 1\nchannels = 4"),
+        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[fake]\nreal = \"8 GiB\""),
+        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"hang\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\""),
+        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"read-only\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\""),
+        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"explodes\""),
+        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[heat]\nambient = 30.0\nlimit = 60.0\nresume = 70.0\ncooling = \"1 s\"\nslowdown = 2.0"),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    cards/mine.toml, line 14: log_block.open_au: unknown field `open_au`, expected one of `au`, `open_aus`, `copy_rate`, `erase`, `log_merges`, `page_buffer`, `bypass`, `front`
+    cards/mine.toml, line 13: log_block: missing field `au`
+    cards/mine.toml, line 14: log_block.au: 4.00 MB is not a multiple of write.unit, 16 KiB
+    cards/mine.toml, line 5: medium.capacity: 4.00 GB is not a multiple of log_block.au, 4 MiB
+    cards/mine.toml, line 11: write.rate: '9.2 MB' is not a rate; write a number with kB/s, MB/s, GB/s or MiB/s, for example "9.2 MB/s"
+    cards/mine.toml, line 8: read.rate: a rate of 0 would never end
+    cards/mine.toml, line 17: log_block.erase: invalid type: integer `4`, expected a time as text with its unit, for example "0.8 ms"
+    cards/mine.toml, line 5: medium.capacity: '4kk' is not a size; write a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB
+    cards/mine.toml, line 15: log_block.open_aus: 0 is not between 1 and 64
+    cards/mine.toml, line 15: log_block.open_aus: invalid value: integer `-1`, expected u32
+    cards/mine.toml, line 13: page_mapped: a medium is one of log_block and page_mapped, not several
+    cards/mine.toml, line 10: log_block: a [read] table must say what a read takes
+    cards/mine.toml, line 6: unclosed table, expected `]`
+    cards/mine.toml, line 20: queue.channels: 4 channels are never all busy with a queue depth of 1
+    cards/mine.toml, line 19: fake.real: 8 GiB are not less than the announced 4 GiB
+    cards/mine.toml, line 18: fault.0: a hang must say how long it lasts
+    cards/mine.toml, line 22: fault.1.lasts: means nothing for this kind of fault
+    cards/mine.toml, line 19: fault.kind: unknown variant `explodes`, expected one of `medium-error`, `hang`, `vanish`, `corruption`, `power-cut`, `read-only`
+    cards/mine.toml, line 21: heat.resume: must lie between heat.ambient and heat.limit
+    "#);
+}
+
+#[test]
+fn a_good_one_keeps_its_words() {
+    let profile = Profile::parse("cards/mine.toml", GOOD).unwrap();
+    assert_eq!((profile.name(), profile.about(), profile.au_bytes(), profile.capacity_bytes()), ("mine", "a card", Some(4 << 20), 4 << 30));
+}
+
+#[test]
+fn profiles_are_found_by_name_and_by_number() {
+    for (alias, name) in [
+        ("1", "cf-lexar-300x"), ("2", "cf-kingston-266x"), ("2b", "cf-sandisk-ultra"), ("3", "sd-class4"), ("3b", "sd-worst"), ("4", "class6"),
+        ("5", "class10"), ("5b", "class10-bypass"), ("6", "a1"), ("7", "a2"), ("7cq", "a2-cq"), ("8", "usb2-voyager"), ("8b", "usb2-kingston"),
+        ("9", "usb3-extreme"), ("10", "emmc"), ("11", "ssd"), ("11pslc", "ssd-pslc"), ("12", "disk-5400"), ("13", "disk-10k"), ("14", "fake-wrap"),
+        ("14limbo", "fake-limbo"), ("span-cheat", "span-cheat-64"), ("a1", "a1"),
+    ] {
+        assert_eq!(Profile::builtin(alias).map(Profile::name), Some(name), "{alias}");
+    }
+}
+
+#[test]
+fn names_and_aliases_are_unique_and_every_profile_says_where_it_comes_from() {
+    let mut names: Vec<&str> = Profile::all().iter().flat_map(|p| std::iter::once(p.name()).chain(p.aliases().iter().map(String::as_str))).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
+    for profile in Profile::all() {
+        assert!(profile.source().contains("flash.md") && !profile.guesses().is_empty(), "{}", profile.name());
+        assert!(profile.about().len() <= 160 && !profile.about().contains('\n'), "{}", profile.name());
+    }
+}
+
+#[test]
+fn a_name_that_is_none_gets_the_closest() {
+    let closest = ["clas10", "disk", "A1", "limbo", "nothing-like-it"].map(|name| format!("{name}: {}", Profile::closest(name).join(" ")).trim_end().to_owned());
+    insta::assert_snapshot!(closest.join("\n"), @r"
+    clas10: class10 class6
+    disk: disk-10k disk-5400 disk-7200
+    A1: a1 a2
+    limbo: fake-limbo
+    nothing-like-it:
+    ");
+}

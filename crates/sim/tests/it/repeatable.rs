@@ -1,0 +1,40 @@
+//! The same profile, seed and requests give the same bytes and times.
+
+use device::{Completion, Device, Request};
+use flashmark_sim::{Options, Profile, SimDevice};
+
+use crate::common::*;
+
+/// A mixed load on a small medium: all completions, and what is read back.
+fn session(profile: &Profile, seed: u64) -> (Vec<Completion>, Vec<u8>) {
+    let mut device = SimDevice::new(profile, Options { seed, capacity: Some(256 * MIB), keep_data: true });
+    device.prepare(8, 64 << 10).unwrap();
+    let blocks = device.facts().capacity_bytes / 4096 - 16;
+    let (mut dice, mut all, mut bytes) = (Dice(9), Vec::new(), Vec::new());
+    for round in 0..200 {
+        for slot in 0..8 {
+            let (offset, length) = (dice.below(blocks) * 4096, 4096 << dice.below(4));
+            device.buffer(slot)[..length as usize].fill(round);
+            let request = if dice.below(3) == 0 { Request::read(slot, offset, length) } else { Request::write(slot, offset, length) };
+            device.submit(request).unwrap();
+        }
+        device.reap(8, &mut all).unwrap();
+        device.idle(dice.below(10_000_000));
+        bytes.extend_from_slice(&device.buffer(0)[..4096]);
+    }
+    (all, bytes)
+}
+
+#[test]
+fn the_same_seed_gives_the_same_times_and_bytes() {
+    for profile in Profile::all() {
+        assert!(session(profile, 3) == session(profile, 3), "{}", profile.name());
+    }
+}
+
+#[test]
+fn another_seed_gives_other_times() {
+    for profile in Profile::all() {
+        assert!(session(profile, 3).0 != session(profile, 4).0, "{}", profile.name());
+    }
+}
