@@ -11,14 +11,14 @@ use rustix::fs::{Advice, fadvise, fsync};
 
 use crate::buffers::Buffers;
 use crate::clock::{cpu_ns, now_ns, sleep};
+use crate::errors::io_error;
 use crate::flights::{Flights, MAX_SLOTS, Watch};
+use crate::ioctl;
 use crate::open::{EngineChoice, Expect, OpenError, OpenOptions, Opened, Settings, adopt, nameless_file, open_path};
 use crate::pool::{MAX_THREADS, Pool};
 use crate::psync::Psync;
 use crate::target::{Kind, Target};
-#[cfg(target_pointer_width = "64")]
 use crate::uring::{self, Uring};
-use crate::{ioctl, target};
 
 /// How often someone who idles looks whether to stop, in nanoseconds.
 const SLICE_NS: u64 = 50_000_000;
@@ -44,7 +44,6 @@ pub struct RealDevice {
 enum Engine {
     Psync(Psync),
     Pool(Pool),
-    #[cfg(target_pointer_width = "64")]
     Uring(Box<Uring>),
 }
 
@@ -107,7 +106,6 @@ impl RealDevice {
     fn make_engine(&self, buffers: &Arc<Buffers>) -> Result<Engine, IoError> {
         let slots = buffers.slots();
         let (target, flights) = (self.target.clone(), self.flights.clone());
-        #[cfg(target_pointer_width = "64")]
         if self.uring_available && (slots > 1 || self.choice == EngineChoice::Uring) {
             let made = Uring::new(target, flights, buffers.clone());
             return made.map(|uring| Engine::Uring(Box::new(uring))).map_err(|error| {
@@ -159,11 +157,8 @@ fn objection(kind: IoErrorKind, request: &Request, why: &str) -> Option<IoError>
 }
 
 /// Whether io_uring is wanted and to be had. Without direct I/O it is not wanted: the page cache is emptied before each read instead.
-fn uring_available(choice: EngineChoice, target: &target::Target) -> bool {
-    #[cfg(target_pointer_width = "64")]
-    return choice != EngineChoice::Psync && target.direct.is_some() && uring::is_available();
-    #[cfg(not(target_pointer_width = "64"))]
-    return false;
+fn uring_available(choice: EngineChoice, target: &Target) -> bool {
+    choice != EngineChoice::Psync && target.direct.is_some() && uring::is_available()
 }
 
 fn engine_in_words(choice: EngineChoice, uring: bool, direct: bool) -> String {
@@ -221,7 +216,6 @@ impl Device for RealDevice {
                 psync.submit(&request, &mut buffer[..length]);
             }
             Engine::Pool(pool) => pool.submit(&request),
-            #[cfg(target_pointer_width = "64")]
             Engine::Uring(uring) => uring.submit(&request),
         }
         Ok(())
@@ -233,7 +227,6 @@ impl Device for RealDevice {
         match &mut self.engine {
             Engine::Psync(psync) => psync.reap(done),
             Engine::Pool(pool) => pool.reap(min, done),
-            #[cfg(target_pointer_width = "64")]
             Engine::Uring(uring) => uring.reap(min, done)?,
         }
         for completion in &done[before..] {
@@ -251,7 +244,6 @@ impl Device for RealDevice {
             }
             match &mut self.engine {
                 // A ring that fails says so again when it is next reaped.
-                #[cfg(target_pointer_width = "64")]
                 Engine::Uring(uring) => drop(uring.idle(left_ns.min(SLICE_NS))),
                 _ => sleep(left_ns.min(SLICE_NS)),
             }
@@ -261,10 +253,10 @@ impl Device for RealDevice {
     fn drop_caches(&mut self) -> Result<(), IoError> {
         let fd = &self.target.buffered;
         let flush = Request { path: IoPath::Buffered, ..Request::flush(0) };
-        fsync(fd).map_err(|errno| crate::errors::io_error(&self.target, &flush, errno))?;
+        fsync(fd).map_err(|errno| io_error(&self.target, &flush, errno))?;
         let flushed = self.target.kind == Kind::Block && ioctl::flush_buffers(fd).is_ok();
         if !flushed {
-            fadvise(fd, 0, None, Advice::DontNeed).map_err(|errno| crate::errors::io_error(&self.target, &flush, errno))?;
+            fadvise(fd, 0, None, Advice::DontNeed).map_err(|errno| io_error(&self.target, &flush, errno))?;
         }
         Ok(())
     }

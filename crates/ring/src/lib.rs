@@ -16,7 +16,7 @@ mod pool;
 mod psync;
 mod target;
 mod transfer;
-#[cfg(target_pointer_width = "64")]
+#[cfg_attr(not(target_pointer_width = "64"), path = "no_uring.rs")]
 mod uring;
 
 pub use clock::now_ns;
