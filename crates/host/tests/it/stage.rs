@@ -323,17 +323,30 @@ fn a_killed_run_over_a_loop_device_is_cleaned_up() {
 }
 
 #[test]
-fn a_note_of_something_that_is_no_longer_there_undoes_nothing_else() {
-    let Some(bench) = Bench::new(Medium::Empty) else { return };
+fn a_note_of_a_partition_that_is_another_undoes_nothing() {
+    forged_note_undoes_nothing(Medium::Empty);
+}
+
+#[test]
+fn a_note_of_a_loop_device_that_is_another_undoes_nothing() {
+    forged_note_undoes_nothing(Medium::Partitioned);
+}
+
+fn forged_note_undoes_nothing(medium: Medium) {
+    let Some(bench) = Bench::new(medium) else { return };
     let (mut claim, staged) = bench.stage();
     let note = fs::read_dir(bench.state_dir()).unwrap().next().unwrap().unwrap().path();
-    // a forged note of a dead run: the same partition at another offset
+    // as a dead run would have left it: the same device at another offset, mounted elsewhere
     let forged = fs::read_to_string(&note).unwrap().replace(&OFFSET_BYTES.to_string(), &(OFFSET_BYTES + 4096).to_string());
     let elsewhere = bench.dir.path().join("forged");
     fs::create_dir(&elsewhere).unwrap();
     let own = staged.mount_point().parent().unwrap().to_str().unwrap().to_owned();
     fs::write(elsewhere.join("x.stage"), forged.replace(&own, "/tmp/flashmark-stage-forged")).unwrap();
-    assert!(clean_leftovers(&elsewhere).unwrap()[0].undone.is_ok());
+    let _ = clean_leftovers(&elsewhere).unwrap();
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0, "it found nothing of its own left");
+    // a loop device in use is detached by its last user: then it says so
+    let autoclear = fs::read_to_string(format!("/sys/dev/block/{}/loop/autoclear", staged.number()));
+    assert!(autoclear.is_err() || autoclear.unwrap().trim() == "0", "the loop device was told to go");
     prove_on_device(&Roots::default(), staged.mount_point(), staged.number()).unwrap();
     staged.undo().unwrap();
     claim.retake().unwrap();
