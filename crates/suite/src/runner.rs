@@ -98,6 +98,13 @@ impl Outcome {
         Outcome::new(planned).fail(reason)
     }
 
+    /// A cell that the medium failed before its I/O began.
+    pub fn broken(planned: &PlannedCell, error: IoError) -> Outcome {
+        let mut outcome = Outcome::new(planned);
+        outcome.end(Stop::Error, Some(error));
+        outcome
+    }
+
     /// Ends the cell by an error that is not the medium's.
     pub fn fail(mut self, reason: impl Into<String>) -> Outcome {
         self.cell.stop = Stop::Error;

@@ -1,4 +1,5 @@
 //! The suites that come with the program: what they plan anywhere, and what they take, by the device's clock, on simulated media.
+#![allow(clippy::unwrap_used)] // a test of what is built in
 
 use std::sync::atomic::AtomicBool;
 

@@ -10,7 +10,7 @@
 //!
 //! Units: hdparm's "MB" are 2^20 bytes, other tools' 10^6. Reported here are bytes a second.
 
-use device::{Device, Extent};
+use device::{Device, Extent, IoError};
 use record::units::{Bytes, MIB, MILLISECOND_NS, SECOND_NS};
 use record::{Direction, Estimate, Flag, Params, Path, Pattern, PlannedCell, Region, Stop};
 use stats::{Interval, mean_interval, median, quantile_ranks};
@@ -103,7 +103,10 @@ impl Test for BufferedRead {
         for number in 0..=schedule.runs {
             let tally = match one_run(cell, span, &schedule, bench) {
                 Ok(tally) => tally,
-                Err(reason) => return summary(outcome, &mut rates, worst_ns).fail(reason),
+                Err(error) => {
+                    outcome.end(Stop::Error, Some(error));
+                    break;
+                }
             };
             let over = matches!(tally.stop, Stop::Error | Stop::Interrupted);
             let name = if number == 0 { "first_run_bps".to_owned() } else { format!("run_{number}_bps") };
@@ -158,8 +161,8 @@ impl Schedule {
     }
 }
 
-/// One run as hdparm does it. An `Err` says why the caches could not be dropped.
-fn one_run(cell: &PlannedCell, span: Extent, schedule: &Schedule, bench: &mut Bench<'_>) -> Result<Tally, String> {
+/// One run as hdparm does it. An `Err`: the caches could not be dropped.
+fn one_run(cell: &PlannedCell, span: Extent, schedule: &Schedule, bench: &mut Bench<'_>) -> Result<Tally, IoError> {
     let block_bytes = cell.block_bytes().min(span.bytes);
     let load = Load { path: cell.params.path, ..Load::read(block_bytes) };
     if cell.params.form.as_deref() == Some("cache") {
@@ -167,7 +170,7 @@ fn one_run(cell: &PlannedCell, span: Extent, schedule: &Schedule, bench: &mut Be
         let same = Extent::new(span.offset_bytes, block_bytes);
         return Ok(bench.drive("reading the cache", &load, &limits, &mut cyclic(same, block_bytes)));
     }
-    bench.medium.drop_caches().map_err(|error| error.to_string())?;
+    bench.medium.drop_caches()?;
     rest(schedule.pause_ns, bench);
     let limits = Limits::time(schedule.run_ns.min(bench.time_left_ns()));
     Ok(bench.drive("measuring", &load, &limits, &mut sequential(span, block_bytes)))

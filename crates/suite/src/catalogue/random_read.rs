@@ -109,7 +109,7 @@ impl Test for RandomRead {
             return Outcome::left_out(cell, format!("only {} of the span were primed", record::units::Bytes(span.bytes)));
         }
         if let Err(error) = bench.medium.drop_caches() {
-            return Outcome::failed(cell, error.to_string());
+            return Outcome::broken(cell, error);
         }
         let load = Load { lanes: cell.params.threads, ..Load::read(block_bytes) };
         let align_bytes = bench.medium.facts().logical_block_bytes;

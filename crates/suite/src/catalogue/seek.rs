@@ -74,7 +74,7 @@ impl Test for Seek {
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
         let (span, doubt) = ground(cell, bench);
         if let Err(error) = bench.medium.drop_caches() {
-            return Outcome::failed(cell, error.to_string());
+            return Outcome::broken(cell, error);
         }
         let block_bytes = cell.block_bytes();
         let load = Load { path: cell.params.path, ..Load::read(block_bytes) };

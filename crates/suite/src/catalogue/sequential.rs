@@ -107,7 +107,7 @@ impl Test for Sequential {
         let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
         let limits = Limits { max_bytes: cell.setting("total_bytes") as u64, ..Limits::certain(rule, bench.time_left_ns()) };
         if self.0 == Direction::Read && let Err(error) = bench.medium.drop_caches() {
-            return Outcome::failed(cell, error.to_string());
+            return Outcome::broken(cell, error);
         }
         let tally = bench.drive("measuring", &load, &limits, &mut cyclic(span, cell.block_bytes()));
         let mut outcome = tally.outcome(cell);
