@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use record::units::{GIB, KIB, MIB, SECOND_NS};
 use record::{
-    Axis, Cell, Content, Direction, Ended, Estimate, Filesystem, Flag, Histogram, Host, Latency, Link, Medium, MediumKind, Metrics, Params, PlannedCell,
-    Queue, Record, Region, Run, SCHEMA, Series, Skip, Software, SpeedClasses, Stop, Target, TargetKind, Temperature,
+    Axis, Cell, Content, Direction, Ended, Estimate, Filesystem, Flag, Histogram, Host, Latency, Link, Medium, MediumKind, Metrics, Params,
+    PlannedCell, Queue, Record, Region, Run, SCHEMA, Series, Skip, Software, SpeedClasses, Stop, Target, TargetKind, Temperature,
 };
 
 /// A small generator, so that histograms look like measurements and are the same every time.
@@ -75,7 +75,7 @@ fn latencies(n: u64, fast_ns: f64, slow_ns: f64, share: f64, seed: u64) -> (Hist
 /// Intervals of the percentiles that have one, about as order statistics give them.
 fn intervals(histogram: &Histogram) -> BTreeMap<String, [u64; 2]> {
     let n = histogram.len() as f64;
-    let percentiles = [("p50", 0.5, 6.0), ("p90", 0.9, 36.0), ("p95", 0.95, 72.0), ("p99", 0.99, 368.0), ("p99_9", 0.999, 3688.0)];
+    let percentiles = [("p50", 0.5, 6.0), ("p99", 0.99, 368.0)];
     let around = |q: f64| {
         let half = 1.96 * (q * (1.0 - q) / n).sqrt();
         [histogram.quantile((q - half).max(0.0)), histogram.quantile((q + half).min(1.0))]
@@ -104,7 +104,7 @@ fn random(test: &str, number: usize, block: u64, region: Region, threads: u32, [
     cell.metrics.latency_ns = Some(latency);
     if reads {
         cell.metrics.other.insert("access_time_ns".to_owned(), estimate(1e9 / iops, relative, n));
-        cell.metrics.other.insert("cpu_ns_per_io".to_owned(), estimate(9_400.0, 0.03, n));
+        cell.metrics.other.insert("cpu_ns_per_io".to_owned(), Estimate { value: 9_400.0, ci95: None, n });
     }
     (cell.ops, cell.bytes) = (n, n * block);
     cell.written_bytes = if reads { 0 } else { n * block };
@@ -150,7 +150,12 @@ fn fill(test: &str, bps: f64, dips: f64) -> Cell {
     let points: Vec<[f64; 2]> = points.collect();
     if test == "prime" {
         let second = points.iter().map(|[at, rate]| [*at, rate * 0.8]).collect();
-        cell.series.push(Series { name: "rate along the span, pass 1".to_owned(), x: Axis::OffsetBytes, y: Axis::Bps, points: points.clone() });
+        cell.series.push(Series {
+            name: "rate along the span, pass 1".to_owned(),
+            x: Axis::OffsetBytes,
+            y: Axis::Bps,
+            points: points.clone(),
+        });
         cell.series.push(Series { name: "rate along the span, pass 2".to_owned(), x: Axis::OffsetBytes, y: Axis::Bps, points: second });
     } else {
         cell.series.push(Series { name: "rate".to_owned(), x: Axis::OffsetBytes, y: Axis::Bps, points });
@@ -162,8 +167,7 @@ fn fill(test: &str, bps: f64, dips: f64) -> Cell {
     cell
 }
 
-const SIZES: [u64; 13] =
-    [512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB];
+const SIZES: [u64; 13] = [512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB];
 
 /// What a demonstration medium does: overheads and rates.
 struct Traits {
@@ -178,18 +182,37 @@ struct Traits {
 }
 
 fn cells(traits: &Traits) -> Vec<Cell> {
-    let mut cells = vec![fill("prime", traits.write_bps, traits.dips), fill("zero-fill", traits.write_bps * 1.3, 1.0), fill("random-fill", traits.write_bps, traits.dips)];
+    let mut cells = vec![
+        fill("prime", traits.write_bps, traits.dips),
+        fill("zero-fill", traits.write_bps * 1.3, 1.0),
+        fill("random-fill", traits.write_bps, traits.dips),
+    ];
     for (at, &block) in crate::headline::RANDOM_WRITE_SIZES.iter().enumerate() {
         let mut cell = random("random-write", at, block, Region::Middle, 1, traits.random_writes[at], traits.ops);
+        cell.params.span_bytes = Some(512 * MIB);
         let iops = cell.metrics.iops.map(|e| e.value).unwrap_or_default();
         cell.metrics.other.insert("burst_iops".to_owned(), estimate(iops * 3.0, 0.08, 64));
         cell.metrics.other.insert("full_pass_s".to_owned(), estimate(131_072.0 / iops, 0.05, traits.ops));
         let mut dice = Dice(block);
-        let points = (0..40).map(|window| [f64::from(window) * 0.5e9, iops * (1.0 + 2.0 * (-f64::from(window) / 4.0).exp()) * dice.spread(0.08)]);
-        cell.series.push(Series { name: "rate over time".to_owned(), x: Axis::ElapsedNs, y: Axis::Iops, points: points.collect() });
+        let points = (1..40).map(|window| [f64::from(window * 100) * block as f64, iops * block as f64 * dice.spread(0.08)]);
+        cell.series.push(Series { name: "rate".to_owned(), x: Axis::Bytes, y: Axis::Bps, points: points.collect() });
+        let worst = cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).unwrap_or_default();
+        let points = (1..40).map(|stretch| [f64::from(stretch) * 100.0, worst * dice.uniform().powi(2)]);
+        cell.series.push(Series { name: "slowest I/O".to_owned(), x: Axis::Ops, y: Axis::LatencyNs, points: points.collect() });
         cells.push(cell);
     }
-    for (number, (region, threads)) in [(Region::Middle, 1), (Region::Middle, 8), (Region::Whole, 1), (Region::Front, 1)].into_iter().enumerate() {
+    for (at, span) in [8u64, 16, 32, 64, 128, 1024].into_iter().enumerate() {
+        let mut traits_here = traits.random_writes[1];
+        if span <= 32 {
+            traits_here[2] = 0.0;
+        }
+        let mut cell = random("random-write", 4 + at, 4 * KIB, Region::Middle, 1, traits_here, traits.ops);
+        cell.params.span_bytes = Some(span * MIB);
+        cells.push(cell);
+    }
+    for (number, (region, threads)) in
+        [(Region::Middle, 1), (Region::Middle, 8), (Region::Whole, 1), (Region::Front, 1)].into_iter().enumerate()
+    {
         for (at, &block) in SIZES.iter().enumerate() {
             let front = if region == Region::Front { 0.8 } else { 1.0 };
             let time = (traits.read_ns * front + block as f64 / traits.read_bps * 1e9) * f64::from(threads).powf(0.85);
@@ -197,12 +220,27 @@ fn cells(traits: &Traits) -> Vec<Cell> {
         }
     }
     let sweep = || SIZES[3..12].iter().copied().chain([120 * KIB]).enumerate();
-    cells.extend(sweep().map(|(at, block)| sequential("sequential-read", at, block, Content::Incompressible, traits.read_ns * 0.6, traits.read_bps)));
-    cells.extend(sweep().map(|(at, block)| sequential("sequential-write", at, block, Content::Incompressible, traits.write_ns, traits.write_bps)));
+    cells.extend(
+        sweep().map(|(at, block)| sequential("sequential-read", at, block, Content::Incompressible, traits.read_ns * 0.6, traits.read_bps)),
+    );
+    cells.extend(
+        sweep().map(|(at, block)| sequential("sequential-write", at, block, Content::Incompressible, traits.write_ns, traits.write_bps)),
+    );
     let mut seek = random("seek", 0, 512, Region::Whole, 1, [traits.read_ns, traits.read_ns * 5.0, 0.001], 1500);
-    let estimates: BTreeMap<String, Estimate> = [("seeks_per_s", 1e9 / traits.read_ns), ("access_time_ns", traits.read_ns)].into_iter().map(|(name, value)| (name.to_owned(), estimate(value, 0.01, 30_000))).collect();
+    let estimates: BTreeMap<String, Estimate> = [("seeks_per_s", 1e9 / traits.read_ns), ("access_time_ns", traits.read_ns)]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), estimate(value, 0.01, 30_000)))
+        .collect();
     seek.metrics = Metrics { other: estimates, latency_ns: seek.metrics.latency_ns, ..Metrics::default() };
     cells.push(seek);
+    for (at, form) in ["device", "cache"].into_iter().enumerate() {
+        let mut read = cell("buffered-read", &format!("buffered-read/{}", at + 1));
+        read.params.form = Some(form.to_owned());
+        read.params.path = record::Path::Buffered;
+        read.metrics.bps = Some(estimate(if at == 0 { traits.read_bps } else { 1.9e9 }, 0.02, 5));
+        read.flags.extend((at == 1).then_some(Flag::Cached));
+        cells.push(read);
+    }
     let mut format = cell("ext2-format", "ext2-format");
     format.params.form = Some("simple".to_owned());
     format.metrics.other.insert("groups_per_s".to_owned(), estimate(8.38, 0.04, 473));
@@ -211,7 +249,13 @@ fn cells(traits: &Traits) -> Vec<Cell> {
 }
 
 fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
-    let plan = cells.iter().map(|cell| PlannedCell { id: cell.id.clone(), test: cell.test.clone(), params: cell.params.clone(), max_ns: 60 * SECOND_NS, max_written_bytes: cell.written_bytes });
+    let plan = cells.iter().map(|cell| PlannedCell {
+        id: cell.id.clone(),
+        test: cell.test.clone(),
+        params: cell.params.clone(),
+        max_ns: 60 * SECOND_NS,
+        max_written_bytes: cell.written_bytes,
+    });
     Record {
         schema: SCHEMA.to_owned(),
         run: Run {
@@ -256,7 +300,12 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
             kind: TargetKind::Block,
             path: "/dev/sdb".to_owned(),
             device: Some("mmcblk0".to_owned()),
-            link: Some(Link { driver: Some("sdhci-iproc".to_owned()), mode: Some("DDR50, 4 bit, 50 MHz".to_owned()), max_bps: Some(50e6), ..Link::default() }),
+            link: Some(Link {
+                driver: Some("sdhci-iproc".to_owned()),
+                mode: Some("DDR50, 4 bit, 50 MHz".to_owned()),
+                max_bps: Some(50e6),
+                ..Link::default()
+            }),
             queue: Some(Queue { scheduler: Some("mq-deadline".to_owned()), max_sectors_kb: Some(512), ..Queue::default() }),
             engine: Some("io_uring".to_owned()),
             ..Target::default()
@@ -281,7 +330,10 @@ pub(crate) fn good() -> Record {
         dips: 0.7,
     });
     let mut record = record(["SanDisk", "Extreme A1"], cells);
-    record.skipped = vec![Skip { test: "record-ops".to_owned(), reason: "not in this suite".to_owned() }, Skip { test: "ext2-fill".to_owned(), reason: "not in this suite".to_owned() }];
+    record.skipped = vec![
+        Skip { test: "record-ops".to_owned(), reason: "not in this suite".to_owned() },
+        Skip { test: "ext2-fill".to_owned(), reason: "not in this suite".to_owned() },
+    ];
     record
 }
 
@@ -325,15 +377,33 @@ pub(crate) fn broken() -> Record {
     unknown.params.form = Some(nasty.to_owned());
     unknown.metrics.other.insert("spin_per_s".to_owned(), estimate(7.5, 0.1, 12));
     unknown.metrics.other.insert("broken_iops".to_owned(), Estimate { value: f64::NAN, ci95: Some([f64::NAN, f64::INFINITY]), n: 9 });
-    unknown.series.push(Series { name: nasty.to_owned(), x: Axis::Ops, y: Axis::Celsius, points: vec![[0.0, 41.0], [f64::NAN, f64::NAN], [9.0, 44.0]] });
+    unknown.series.push(Series {
+        name: nasty.to_owned(),
+        x: Axis::Ops,
+        y: Axis::Celsius,
+        points: vec![[0.0, 41.0], [f64::NAN, f64::NAN], [9.0, 44.0]],
+    });
     let mut record = record(["Generic", nasty], vec![few, writes, reads, cached, unknown]);
-    record.plan.push(PlannedCell { id: "seek".to_owned(), test: "seek".to_owned(), params: Params::default(), max_ns: 30 * SECOND_NS, max_written_bytes: 0 });
+    record.plan.push(PlannedCell {
+        id: "seek".to_owned(),
+        test: "seek".to_owned(),
+        params: Params::default(),
+        max_ns: 30 * SECOND_NS,
+        max_written_bytes: 0,
+    });
     record.medium.kind = MediumKind::Usb;
     record.medium.behind_reader = Some(true);
-    record.target = Target { kind: TargetKind::Directory, path: format!("/mnt/{nasty}"), filesystem: Some(Filesystem { kind: Some("ext4".to_owned()), ..Filesystem::default() }), ..Target::default() };
+    record.target = Target {
+        kind: TargetKind::Directory,
+        path: format!("/mnt/{nasty}"),
+        filesystem: Some(Filesystem { kind: Some("ext4".to_owned()), ..Filesystem::default() }),
+        ..Target::default()
+    };
     record.run.ended = Ended::Error;
     record.run.label = Some(nasty.to_owned());
-    record.skipped = ["sector-write", "ext2-format", "ext2-fill"].map(|test| Skip { test: test.to_owned(), reason: "needs a raw medium; name a block device".to_owned() }).to_vec();
+    record.skipped = ["sector-write", "ext2-format", "ext2-fill"]
+        .map(|test| Skip { test: test.to_owned(), reason: "needs a raw medium; name a block device".to_owned() })
+        .to_vec();
     record.flags.push(Flag::Note { text: nasty.to_owned() });
     record
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::units::Nanos;
-use record::{Cell, Ended, Flag, Record, Stop};
+use record::{Cell, Ended, Flag, PlannedCell, Record, Stop};
 
 use crate::{figure, words};
 
@@ -49,17 +49,21 @@ pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
     for cell in record.cells.iter().filter(|cell| cell.stop == Stop::Error) {
         lines.push(Doubt { about: words::cell(cell), text: format!("stopped by an error: {}", error(cell)), severe: true });
     }
-    lines.extend(grouped(record, |flag| flag.is_impossible()));
-    lines.extend(record.flags.iter().map(|flag| Doubt { about: String::new(), text: words::clean(&flag.to_string()), severe: flag.is_impossible() }));
-    lines.extend(grouped(record, |flag| !flag.is_impossible()));
+    lines.extend(grouped(record, |cell| figure::impossible_flags(cell).collect()));
+    lines.extend(record.flags.iter().map(|flag| Doubt {
+        about: String::new(),
+        text: words::clean(&flag.to_string()),
+        severe: flag.is_impossible(),
+    }));
+    lines.extend(grouped(record, |cell| figure::doubts(cell).filter(|flag| !flag.is_impossible()).collect()));
     lines
 }
 
 /// Flags of the same kind on cells of the same test become one line, in order of first appearance.
-fn grouped(record: &Record, wanted: impl Fn(&Flag) -> bool) -> Vec<Doubt> {
+fn grouped<'a>(record: &'a Record, wanted: impl Fn(&'a Cell) -> Vec<&'a Flag>) -> Vec<Doubt> {
     let mut groups: Vec<(&Flag, Vec<&Cell>)> = Vec::new();
     for cell in &record.cells {
-        for flag in cell.flags.iter().filter(|flag| wanted(flag)) {
+        for flag in wanted(cell) {
             let same = |(first, cells): &&mut (&Flag, Vec<&Cell>)| alike(first, flag) && cells[0].test == cell.test;
             match groups.iter_mut().find(same) {
                 Some((_, cells)) => cells.push(cell),
@@ -76,7 +80,7 @@ fn line(flag: &Flag, cells: &[&Cell]) -> Doubt {
         many => format!("{} ({} cells)", words::test(&many[0].test), many.len()),
     };
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
-    let text = if flag.is_impossible() { figure::impossible(cells[0]).unwrap_or_default() } else { words::clean(&flag.to_string()) };
+    let text = if flag.is_impossible() { figure::said_impossible(flag) } else { words::clean(&flag.to_string()) };
     let text = if differ { format!("for one, {text}") } else { text };
     Doubt { about, text, severe: flag.is_impossible() }
 }
@@ -100,13 +104,14 @@ pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
 
 /// Why a test (at a block size, where one is asked for) has no cell in this record; one phrase.
 pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
-    let named = |name: &str| name == test || name.starts_with(&format!("{test}/"));
-    if let Some(skip) = record.skipped.iter().find(|skip| named(&skip.test)) {
+    let asked = |cell: &&PlannedCell| cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes);
+    let planned: Vec<&PlannedCell> = record.plan.iter().filter(asked).collect();
+    let about = |name: &str| name == test || planned.iter().any(|cell| cell.id == name);
+    if let Some(skip) = record.skipped.iter().find(|skip| about(&skip.test)) {
         return format!("skipped: {}", words::clean(&skip.reason));
     }
-    let planned = record.plan.iter().any(|cell| cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes));
     match record.run.ended {
-        _ if !planned => "not part of this run".to_owned(),
+        _ if planned.is_empty() => "not part of this run".to_owned(),
         Ended::Running => "not measured yet".to_owned(),
         Ended::Interrupted => "interrupted before it".to_owned(),
         Ended::Error => "the medium failed before it".to_owned(),

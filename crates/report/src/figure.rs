@@ -32,9 +32,19 @@ impl Shown {
 
 /// Why a cell's numbers cannot be the medium's, where they cannot.
 pub(crate) fn impossible(cell: &Cell) -> Option<String> {
-    let text = cell.flags.iter().find(|flag| flag.is_impossible())?.to_string();
-    let text = words::clean(&text);
-    Some(if text.starts_with("impossible") { text } else { format!("impossible: {text}") })
+    impossible_flags(cell).next().map(said_impossible)
+}
+
+/// The flags that say so. A cell that measures the cache on purpose (hdparm -T) has a number of its own; its flag is a footnote there.
+pub(crate) fn impossible_flags(cell: &Cell) -> impl Iterator<Item = &Flag> {
+    let is_meant = |flag: &Flag| *flag == Flag::Cached && cell.test == "buffered-read" && cell.params.form.as_deref() == Some("cache");
+    cell.flags.iter().filter(move |flag| flag.is_impossible() && !is_meant(flag))
+}
+
+/// Such a flag, in words that begin with "impossible".
+pub(crate) fn said_impossible(flag: &Flag) -> String {
+    let text = words::clean(&flag.to_string());
+    if text.starts_with("impossible") { text } else { format!("impossible: {text}") }
 }
 
 /// Stands where an interval would, for what is a fact and no estimate.
@@ -43,7 +53,8 @@ const SEEN: &str = "as seen";
 /// The largest or smallest of what was seen, and what was counted over all of it, are facts, not estimates: they have a sample count
 /// but no interval.
 fn is_fact(name: &str) -> bool {
-    ["worst_", "longest_", "max_", "min_", "slowest_"].iter().any(|prefix| name.starts_with(prefix)) || ["debt_ns", "cpu_ns_per_io"].contains(&name)
+    ["worst_", "longest_", "max_", "min_", "slowest_"].iter().any(|prefix| name.starts_with(prefix))
+        || ["debt_ns", "cpu_ns_per_io"].contains(&name)
 }
 
 /// One estimate of a cell.
@@ -84,10 +95,15 @@ pub(crate) fn figures(cell: &Cell) -> Vec<Figure> {
     figures
 }
 
-/// The first metric that can be printed, or else the first: what a cell is about.
+/// Metrics that are what their test is known by; elsewhere the rate is.
+const PUBLISHED: [&str; 3] = ["seeks_per_s", "groups_per_s", "mean_ms"];
+
+/// What a cell is about: the metric its test is known by, or else the first that can be printed, or else the first.
 pub(crate) fn primary(cell: &Cell) -> Option<Figure> {
     let mut figures = figures(cell);
-    let best = figures.iter().position(|figure| figure.shown.value().is_some()).unwrap_or(0);
+    let published = |figure: &Figure| PUBLISHED.contains(&figure.name.as_str());
+    let printable = |figure: &Figure| figure.shown.value().is_some();
+    let best = figures.iter().position(published).or_else(|| figures.iter().position(printable)).unwrap_or(0);
     (!figures.is_empty()).then(|| figures.swap_remove(best))
 }
 
@@ -130,5 +146,6 @@ pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
 
 /// The flags of a cell that are not already said by withholding its numbers.
 pub(crate) fn doubts(cell: &Cell) -> impl Iterator<Item = &Flag> {
-    cell.flags.iter().filter(|flag| !flag.is_impossible())
+    let withheld: Vec<&Flag> = impossible_flags(cell).collect();
+    cell.flags.iter().filter(move |flag| !withheld.contains(flag))
 }

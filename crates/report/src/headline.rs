@@ -50,16 +50,38 @@ fn standing(cell: &Cell) -> (u8, u32, u32, u8) {
     (region, cell.params.threads, cell.params.queue_depth, content)
 }
 
-/// The cell that stands for a test, at a block size where one is asked for.
-pub(crate) fn standard_cell<'a>(record: &'a Record, test: &'a str, block_bytes: Option<u64>) -> Option<&'a Cell> {
-    let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
-    record.cells_of(test).filter(fits).min_by_key(|cell| standing(cell))
+/// The span most of a test's best cells have: the others were measured for comparison with them.
+fn usual_span(record: &Record, test: &str) -> Option<u64> {
+    let best = record.cells_of(test).map(standing).min()?;
+    let spans = || record.cells_of(test).filter(|cell| standing(cell) == best).filter_map(|cell| cell.params.span_bytes);
+    spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
 }
 
-/// Whether a cell is of the kind that stands for its test; others are variants.
-pub(crate) fn is_standard(record: &Record, cell: &Cell) -> bool {
-    let best = record.cells_of(&cell.test).map(standing).min();
-    best == Some(standing(cell))
+/// The cell that stands for a test, at a block size where one is asked for.
+pub(crate) fn standard_cell<'a>(record: &'a Record, test: &'a str, block_bytes: Option<u64>) -> Option<&'a Cell> {
+    let usual = usual_span(record, test);
+    let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
+    record.cells_of(test).filter(fits).min_by_key(|cell| (standing(cell), cell.params.span_bytes != usual))
+}
+
+/// How a cell stands to the one that stands for its test and block size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It is that one.
+    Standard,
+    /// As that one, over another span or once more.
+    Repeat,
+    /// Elsewhere, or with other threads or data.
+    Variant,
+}
+
+/// Which of the three a cell is.
+pub(crate) fn kind(record: &Record, cell: &Cell) -> Kind {
+    if record.cells_of(&cell.test).map(standing).min() != Some(standing(cell)) {
+        return Kind::Variant;
+    }
+    let stands = standard_cell(record, &cell.test, cell.params.block_bytes);
+    if stands.is_some_and(|best| std::ptr::eq(best, cell)) { Kind::Standard } else { Kind::Repeat }
 }
 
 /// What a row is about, and where its number is found.
@@ -110,8 +132,22 @@ fn others(record: &Record) -> Vec<Row<'_>> {
     let writing = streaming(record, "sequential-write");
     let reading = streaming(record, "sequential-read");
     let sustained = writing.is_some_and(|cell| cell.metrics.other.contains_key("sustained_bps"));
-    let sequential = |name: &str, test, cell, metrics| Ask { label: sized(name, cell), test, block_bytes: None, cell, metrics, disk: yardstick::DISK_BPS };
-    let fill = |name: &str, test| Ask { label: name.to_owned(), test, block_bytes: None, cell: standard_cell(record, test, None), metrics: &["bps"], disk: yardstick::DISK_BPS };
+    let sequential = |name: &str, test, cell, metrics| Ask {
+        label: sized(name, cell),
+        test,
+        block_bytes: None,
+        cell,
+        metrics,
+        disk: yardstick::DISK_BPS,
+    };
+    let fill = |name: &str, test| Ask {
+        label: name.to_owned(),
+        test,
+        block_bytes: None,
+        cell: standard_cell(record, test, None),
+        metrics: &["bps"],
+        disk: yardstick::DISK_BPS,
+    };
     let asks = [
         sequential(if sustained { "Sustained write" } else { "Sequential write" }, "sequential-write", writing, &["sustained_bps", "bps"]),
         Ask {

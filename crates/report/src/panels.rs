@@ -3,10 +3,12 @@
 mod blocks;
 mod curves;
 mod latency;
+mod spans;
 
 use record::{Cell, Estimate, Record};
 
 use crate::chart::{Chart, Mark, Stroke, Style};
+use crate::headline::Kind;
 use crate::tables::Table;
 use crate::{figure, headline, words};
 
@@ -23,6 +25,7 @@ pub struct Panel {
 pub fn of_record(record: &Record) -> Vec<Panel> {
     let mut panels = vec![
         blocks::random_writes(record),
+        spans::random_writes(record),
         blocks::rates(record),
         blocks::access_times(record),
         latency::random_writes(record),
@@ -42,29 +45,27 @@ struct Group<'a> {
 }
 
 /// The cells of some tests, grouped into the lines of a chart: one colour a test, solid for what stands for the test, dashed and
-/// dotted for its variants.
+/// dotted for its variants. Repeats of the same over other spans are not among them.
 fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group> = Vec::new();
     for &test in tests {
         let mut variants = 0;
         for cell in record.cells_of(test).filter(|cell| cell.params.block_bytes.is_some()) {
-            let standard = headline::is_standard(record, cell);
-            let variant = if standard { String::new() } else { words::variant(&cell.params).join(", ") };
-            let name = [words::capitalised(&words::test(test)), variant].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-            // Two cells of one size cannot be on one line: the span or else the id tells them apart.
-            let taken = |name: &str| groups.iter().any(|group| group.name == name && group.cells.iter().any(|other| other.params.block_bytes == cell.params.block_bytes));
-            let spanned = |name: String| match cell.params.span_bytes {
-                Some(bytes) if taken(&name) => format!("{name}, span {}", record::units::Bytes(bytes)),
-                _ => name,
+            let name = match headline::kind(record, cell) {
+                Kind::Repeat => continue,
+                Kind::Standard => words::capitalised(&words::test(test)),
+                Kind::Variant => variant_name(record, cell),
             };
-            let name = spanned(name);
-            let name = if taken(&name) { format!("{name}, {}", words::clean(&cell.id)) } else { name };
+            // Two cells of one size cannot be on one line.
+            let same =
+                |group: &Group| group.name == name && group.cells.iter().any(|other| other.params.block_bytes == cell.params.block_bytes);
+            let name = if groups.iter().any(same) { format!("{name}, {}", words::clean(&cell.id)) } else { name };
             match groups.iter_mut().find(|group| group.name == name) {
                 Some(group) => group.cells.push(cell),
                 None => {
-                    let style = style(hue(test), if standard { 0 } else { variants + 1 });
-                    variants += usize::from(!standard);
-                    groups.push(Group { name, style, cells: vec![cell] });
+                    let is_variant = headline::kind(record, cell) == Kind::Variant;
+                    variants += usize::from(is_variant);
+                    groups.push(Group { name, style: style(hue(test), if is_variant { variants } else { 0 }), cells: vec![cell] });
                 }
             }
         }
@@ -74,6 +75,13 @@ fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
     }
     groups.sort_by_key(|group| group.style.stroke != Stroke::Solid);
     groups
+}
+
+/// The test, and what is different from the cell that stands for it.
+fn variant_name(record: &Record, cell: &Cell) -> String {
+    let usual = headline::standard_cell(record, &cell.test, None).map(|cell| words::variant(&cell.params)).unwrap_or_default();
+    let different = words::variant(&cell.params).into_iter().filter(|part| !usual.contains(part));
+    std::iter::once(words::capitalised(&words::test(&cell.test))).chain(different).collect::<Vec<_>>().join(", ")
 }
 
 /// Every test keeps its colour from chart to chart.
@@ -101,7 +109,8 @@ fn push_metric(table: &mut Table, what: &str, cell: &Cell, name: &str, found: &E
     let mut notes = table.notes_of(cell);
     let [value, interval, n] = table.shown(&figure::show(cell, name, found), &mut notes);
     let block = cell.params.block_bytes.map(|bytes| record::units::Bytes(bytes).to_string()).unwrap_or_default();
-    let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
+    // The slowest I/O is that of the whole cell, not of its beginning.
+    let worst = figure::worst_ns(cell).filter(|_| name != "burst_iops").map(words::stall).unwrap_or_else(|| "-".to_owned());
     table.push(vec![what.to_owned(), block, value, interval, n, worst, words::stop(cell.stop).to_owned()], notes);
 }
 

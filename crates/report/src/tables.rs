@@ -1,5 +1,6 @@
 //! Tables as data: what a terminal and a page both print.
 
+use record::units::Bytes;
 use record::{Cell, Flag, Record, Stop};
 
 use crate::figure::{self, Figure, Shown};
@@ -82,6 +83,19 @@ impl Table {
     }
 }
 
+/// The parameters of a cell in words, with its span where others of the same test have the same ones, or else its id.
+fn told_apart(cell: &Cell, cells: &[&Cell]) -> String {
+    let params = words::params(&cell.params);
+    let twins: Vec<&&Cell> = cells.iter().filter(|other| other.id != cell.id && words::params(&other.params) == params).collect();
+    let differs = twins.iter().all(|twin| twin.params.span_bytes != cell.params.span_bytes);
+    match cell.params.span_bytes {
+        _ if params.is_empty() => words::clean(&cell.id),
+        _ if twins.is_empty() => params,
+        Some(span) if differs => format!("{params}, span {}", Bytes(span)),
+        _ => format!("{params}, {}", words::clean(&cell.id)),
+    }
+}
+
 /// Every metric of these cells, one row each.
 pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
     let mut table = Table::new(&["Cell", "Metric", "#Figure", "95 % interval", "#n", "Stop"]);
@@ -95,11 +109,7 @@ pub(crate) fn of_cells(cells: &[&Cell]) -> Table {
         for (at, figure) in figures.iter().enumerate() {
             let mut notes = if at == 0 { notes.clone() } else { Vec::new() };
             let [value, interval, n] = table.shown(&figure.shown, &mut notes);
-            let what = match (at, words::params(&cell.params)) {
-                (0, params) if params.is_empty() => words::clean(&cell.id),
-                (0, params) => params,
-                _ => String::new(),
-            };
+            let what = if at == 0 { told_apart(cell, cells) } else { String::new() };
             let stop = if at == 0 { words::stop(cell.stop).to_owned() } else { String::new() };
             table.rows.push(Row { cells: vec![what, words::metric(&figure.name), value, interval, n, stop], notes, leads: at == 0 });
         }

@@ -141,7 +141,8 @@ impl Page {
     }
 
     fn heads(&mut self) {
-        let heads = format!("{}  {}  {:STOP$}{:>SLOWEST$}", spread("", "figure", FIGURE), spread("95 % interval", "n", COUNT), "stop", "slowest");
+        let heads =
+            format!("{}  {}  {:STOP$}{:>SLOWEST$}", spread("", "figure", FIGURE), spread("95 % interval", "n", COUNT), "stop", "slowest");
         self.line("");
         let heads = self.ink.faint(&heads);
         self.line(&heads);

@@ -120,7 +120,7 @@ pub fn variant(params: &Params) -> Vec<String> {
         Sync::File => parts.push("O_SYNC".to_owned()),
     }
     if params.path == Path::Buffered {
-        parts.push("through the page cache".to_owned());
+        parts.push("buffered".to_owned());
     }
     parts.extend(params.passes.filter(|&n| n != 1).map(|n| format!("{n} passes")));
     parts
@@ -210,7 +210,9 @@ fn nanos(ns: f64) -> String {
 /// Both ends of an interval, the unit said once where both have the same: "46.0 to 50.2 IOPS".
 pub fn interval(name: &str, [low, high]: [f64; 2]) -> String {
     let (from, to) = (quantity(name, low), quantity(name, high));
-    let parts = |text: &str| text.split_once(' ').filter(|(_, unit)| !unit.contains(' ')).map(|(number, unit)| (number.to_owned(), unit.to_owned()));
+    let parts = |text: &str| {
+        text.split_once(' ').filter(|(_, unit)| !unit.contains(' ')).map(|(number, unit)| (number.to_owned(), unit.to_owned()))
+    };
     match (parts(&from), parts(&to)) {
         (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {to}"),
         // 980 kB/s to 1.02 MB/s is harder to read than 0.980 to 1.02 MB/s.

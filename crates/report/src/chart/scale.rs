@@ -80,7 +80,8 @@ fn short(value: f64) -> String {
     if digits < 5 || text.contains('.') || text.starts_with('-') {
         return text.to_owned();
     }
-    let grouped = text.chars().enumerate().flat_map(|(at, c)| (at > 0 && (digits - at) % 3 == 0).then_some('\u{202f}').into_iter().chain([c]));
+    let grouped =
+        text.chars().enumerate().flat_map(|(at, c)| (at > 0 && (digits - at) % 3 == 0).then_some('\u{202f}').into_iter().chain([c]));
     grouped.collect()
 }
 
@@ -156,7 +157,9 @@ impl Axis {
     fn decades(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let fine: Vec<f64> = (first..=last).flat_map(|p| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(p))).filter(|&v| self.holds(v)).collect();
-        let coarse = |step: i32| -> Vec<f64> { (first..=last).filter(|p| p % step == 0).map(|p| 10f64.powi(p)).filter(|&v| self.holds(v)).collect() };
+        let coarse = |step: i32| -> Vec<f64> {
+            (first..=last).filter(|p| p % step == 0).map(|p| 10f64.powi(p)).filter(|&v| self.holds(v)).collect()
+        };
         if fine.len() <= most {
             return fine;
         }

@@ -86,7 +86,11 @@ impl<'a> Layout<'a> {
         let x = Axis::over(chart.x.scale, chart.x.unit, points().map(|p| p.x).chain(along(Along::X)));
         let heights = points().flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])]).flatten();
         let y = Axis::over(chart.y.scale, chart.y.unit, heights.chain(along(Along::Y))).upright();
-        let y_ticks: Vec<(f64, String)> = y.ticks(if size == Size::Wide { 7 } else { 6 }).into_iter().map(|(at, label)| (at, words::clipped(&label, LONGEST_TICK))).collect();
+        let y_ticks: Vec<(f64, String)> = y
+            .ticks(if size == Size::Wide { 7 } else { 6 })
+            .into_iter()
+            .map(|(at, label)| (at, words::clipped(&label, LONGEST_TICK)))
+            .collect();
         let longest = y_ticks.iter().map(|(_, label)| text_width(label)).fold(20.0, f64::max);
         let (left, right) = (longest + 10.0, width - 28.0);
         let top = legend_height + LINE + 10.0;
@@ -147,11 +151,22 @@ fn grid(out: &mut String, chart: &Chart, layout: &Layout) {
     let _ = write!(out, r#"<text class="name" x="0" y="{}">{}</text>"#, top - 10.0, escape(&chart.y.label));
     for (value, label) in &layout.y_ticks {
         let y = layout.y.at(*value);
-        let _ = write!(out, r#"<path class="grid" d="M{left} {y:.1}H{right}"/><text class="tick end" x="{}" y="{:.1}">{}</text>"#, left - 8.0, y + 4.0, escape(label));
+        let _ = write!(
+            out,
+            r#"<path class="grid" d="M{left} {y:.1}H{right}"/><text class="tick end" x="{}" y="{:.1}">{}</text>"#,
+            left - 8.0,
+            y + 4.0,
+            escape(label)
+        );
     }
     for (value, label) in &layout.x_ticks {
         let x = layout.x.at(*value);
-        let _ = write!(out, r#"<path class="grid" d="M{x:.1} {bottom}v5"/><text class="tick mid" x="{x:.1}" y="{}">{}</text>"#, bottom + LINE, escape(label));
+        let _ = write!(
+            out,
+            r#"<path class="grid" d="M{x:.1} {bottom}v5"/><text class="tick mid" x="{x:.1}" y="{}">{}</text>"#,
+            bottom + LINE,
+            escape(label)
+        );
     }
     let _ = write!(
         out,
@@ -230,8 +245,11 @@ fn draw_line(out: &mut String, chart: &Chart, layout: &Layout, line: &Line) {
 
 /// Whiskers at few points, a band along many.
 fn intervals(out: &mut String, layout: &Layout, line: &Line, points: &[&Point]) {
-    let known: Vec<(f64, [f64; 2])> =
-        points.iter().filter_map(|p| Some((layout.x.at(p.x), p.interval?.map(|end| layout.y.at(end))))).filter(|(_, [a, b])| a.is_finite() && b.is_finite()).collect();
+    let known: Vec<(f64, [f64; 2])> = points
+        .iter()
+        .filter_map(|p| Some((layout.x.at(p.x), p.interval?.map(|end| layout.y.at(end)))))
+        .filter(|(_, [a, b])| a.is_finite() && b.is_finite())
+        .collect();
     let hue = line.style.hue;
     if known.len() > 24 {
         let upper = known.iter().map(|(x, [_, high])| format!("{x:.1} {high:.1}"));
@@ -263,7 +281,12 @@ fn tips(out: &mut String, chart: &Chart, layout: &Layout, line: &Line) {
     let step = points.len().div_ceil(MOST_TIPS).max(1);
     for point in points.iter().step_by(step) {
         let (x, y) = (layout.x.at(point.x), layout.y.at(point.y));
-        let _ = write!(out, r#"<circle class="tip s{}" cx="{x:.1}" cy="{y:.1}" r="9"><title>{}</title></circle>"#, line.style.hue, escape(&point.tip));
+        let _ = write!(
+            out,
+            r#"<circle class="tip s{}" cx="{x:.1}" cy="{y:.1}" r="9"><title>{}</title></circle>"#,
+            line.style.hue,
+            escape(&point.tip)
+        );
     }
 }
 

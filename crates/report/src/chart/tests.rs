@@ -43,7 +43,8 @@ fn ticks_are_what_a_person_would_choose() {
 
 #[test]
 fn a_small_chart_is_drawn_to_the_letter() {
-    let chart = chart((Scale::Log, Unit::Blocks), (Scale::Linear, Unit::Iops), vec![point(512.0, 10.0), point(4096.0, 20.0), point(f64::NAN, 3.0)]);
+    let chart =
+        chart((Scale::Log, Unit::Blocks), (Scale::Linear, Unit::Iops), vec![point(512.0, 10.0), point(4096.0, 20.0), point(f64::NAN, 3.0)]);
     let svg = draw(&chart, Size::Narrow).replace("><", ">\n<");
     insta::assert_snapshot!(svg, @r#"
     <svg class="chart narrow" viewBox="0 0 340 334" role="img" aria-labelledby="test-narrow" tabindex="0">
@@ -89,7 +90,8 @@ fn a_small_chart_is_drawn_to_the_letter() {
 
 #[test]
 fn what_has_no_place_is_not_drawn() {
-    let nothing = chart((Scale::Log, Unit::Blocks), (Scale::Log, Unit::Iops), vec![point(0.0, 1.0), point(1.0, -1.0), point(1.0, f64::INFINITY)]);
+    let nothing =
+        chart((Scale::Log, Unit::Blocks), (Scale::Log, Unit::Iops), vec![point(0.0, 1.0), point(1.0, -1.0), point(1.0, f64::INFINITY)]);
     assert!(nothing.is_empty());
     let svg = draw(&nothing, Size::Wide);
     assert!(!svg.contains("<circle") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");

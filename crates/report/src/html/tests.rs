@@ -50,7 +50,8 @@ fn the_page_asks_nobody_for_anything() {
 #[test]
 fn the_policy_names_what_stands_in_the_page() {
     let page = page(&demo::empty());
-    let between = |start: &str, end: &str| page.split_once(start).and_then(|(_, rest)| rest.split_once(end)).expect("is there").0.to_owned();
+    let between =
+        |start: &str, end: &str| page.split_once(start).and_then(|(_, rest)| rest.split_once(end)).expect("is there").0.to_owned();
     for text in [between("<style>", "</style>"), between("<script>", "</script>")] {
         let hash = STANDARD.encode(Sha256::digest(&text));
         assert!(page.contains(&format!("'sha256-{hash}'")), "{hash}");
@@ -87,7 +88,14 @@ fn every_state_of_a_run_is_said() {
 #[test]
 fn a_full_run_has_every_chart_twice_and_its_numbers() {
     let page = page(&demo::good());
-    let titles = ["Random writes a second", "Rate against block size", "Access time against block size", "How long a random write takes", "How long a random read takes", "Rate along the fill"];
+    let titles = [
+        "Random writes a second",
+        "Rate against block size",
+        "Access time against block size",
+        "How long a random write takes",
+        "How long a random read takes",
+        "Rate along the fill",
+    ];
     for title in titles {
         assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
     }
@@ -109,13 +117,25 @@ fn the_same_record_is_the_same_page() {
 }
 
 #[test]
+fn the_released_sample_has_a_report() {
+    let sample = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
+    let record = Record::from_json(sample).unwrap();
+    assert_eq!(Record::from_json(&carried(&page(&record))).unwrap(), record);
+    assert!(page(&record).contains("Random writes a second"));
+}
+
+#[test]
 fn a_page_stays_small() {
     let kilobytes = page(&demo::good()).len() / 1000;
     assert!(kilobytes < 1500, "{kilobytes} kB");
 }
 
 fn estimates() -> impl Strategy<Value = Option<Estimate>> {
-    prop::option::of((any::<f64>(), prop::option::of([any::<f64>(), any::<f64>()]), any::<u64>()).prop_map(|(value, ci95, n)| Estimate { value, ci95, n }))
+    prop::option::of((any::<f64>(), prop::option::of([any::<f64>(), any::<f64>()]), any::<u64>()).prop_map(|(value, ci95, n)| Estimate {
+        value,
+        ci95,
+        n,
+    }))
 }
 
 prop_compose! {

@@ -36,8 +36,15 @@ pub(super) fn random_writes(record: &Record) -> Panel {
         x: blocks(),
         y: AxisSpec { label: "writes a second, more is better".to_owned(), scale: Scale::Log, unit: Unit::Iops },
         series: series.into_iter().filter(|line| !line.points.is_empty()).collect(),
-        references: vec![Reference { along: Along::Y, value: yardstick::DISK_IOPS, label: format!("{}: {} IOPS", yardstick::DISK, yardstick::DISK_IOPS) }],
-        note: format!("What decides whether a medium can carry a system. Sustained: measured after the fast first writes are used up.{}", undrawn(&groups)),
+        references: vec![Reference {
+            along: Along::Y,
+            value: yardstick::DISK_IOPS,
+            label: format!("{}: {} IOPS", yardstick::DISK, yardstick::DISK_IOPS),
+        }],
+        note: format!(
+            "What decides whether a medium can carry a system. Sustained: measured after the fast first writes are used up.{}",
+            undrawn(&groups)
+        ),
     };
     Panel { chart, table }
 }
@@ -73,7 +80,11 @@ pub(super) fn access_times(record: &Record) -> Panel {
         y: AxisSpec { label: "time of one access, less is better".to_owned(), scale: Scale::Log, unit: Unit::Time },
         series,
         references: Vec::new(),
-        note: format!("Access time is 1 / IOPS; with several threads it is the time between completions. {}{}", disk_note(), undrawn(&groups)),
+        note: format!(
+            "Access time is 1 / IOPS; with several threads it is the time between completions. {}{}",
+            disk_note(),
+            undrawn(&groups)
+        ),
     };
     Panel { chart, table }
 }
@@ -94,7 +105,9 @@ fn line(name: &str, group: &Group, style: Style, table: &mut Table, metric: impl
     for cell in &group.cells {
         let Some((metric, found)) = metric(cell) else { continue };
         push_metric(table, name, cell, &metric, &found);
-        if let (figure::Shown::Number { value, text, interval, n }, Some(block)) = (figure::show(cell, &metric, &found), cell.params.block_bytes) {
+        if let (figure::Shown::Number { value, text, interval, n }, Some(block)) =
+            (figure::show(cell, &metric, &found), cell.params.block_bytes)
+        {
             let block_text = record::units::Bytes(block);
             let tip = format!("{name}, {block_text}: {text} ({interval}), n {n}, {}", words::stop(cell.stop));
             points.push(Point { x: block as f64, y: value, interval: found.ci95, tip });

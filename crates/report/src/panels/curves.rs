@@ -14,7 +14,7 @@ const MOST_LINES: usize = HUES;
 
 type Kept<'a> = (&'a Cell, &'a Series);
 
-/// Panels of rates along fills, then one for each other test and pair of axes.
+/// Panels of rates along fills, then one for each other test and kind of curve.
 pub(super) fn all(record: &Record) -> Vec<Panel> {
     let possible = record.cells.iter().filter(|cell| figure::impossible(cell).is_none());
     let kept: Vec<Kept> = possible.flat_map(|cell| cell.series.iter().map(move |series| (cell, series))).collect();
@@ -22,7 +22,7 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
     let rates = fills.into_iter().filter(|(_, series)| series.y == Axis::Bps).collect();
     let fills = grouped(rates, |a, b| a.1.x == b.1.x);
     let others = grouped(others.into_iter().filter(|(cell, series)| is_telling(record, cell, series)).collect(), |a, b| {
-        a.0.test == b.0.test && (a.1.x, a.1.y) == (b.1.x, b.1.y)
+        (&a.0.test, a.1.x, a.1.y, &a.1.name) == (&b.0.test, b.1.x, b.1.y, &b.1.name)
     });
     let fills = fills.iter().enumerate().map(|(at, group)| panel(format!("fill-{at}"), "Rate along the fill".to_owned(), group));
     let others = others.iter().enumerate().map(|(at, group)| {
@@ -53,8 +53,13 @@ fn is_fill(cell: &Cell) -> bool {
 /// page knows nothing of; the record has the rest.
 fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
     match cell.test.as_str() {
-        "random-write" => headline::is_standard(record, cell) && cell.params.block_bytes.is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes)),
-        "sequential-write" => headline::streaming(record, "sequential-write").is_some_and(|standing| standing.id == cell.id) && series.y == Axis::Bps,
+        "random-write" => {
+            headline::kind(record, cell) == headline::Kind::Standard
+                && cell.params.block_bytes.is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes))
+        }
+        "sequential-write" => {
+            headline::streaming(record, "sequential-write").is_some_and(|standing| standing.id == cell.id) && series.y == Axis::Bps
+        }
         "random-read" | "sequential-read" | "seek" | "buffered-read" => false,
         _ => true,
     }
@@ -74,8 +79,19 @@ fn panel(id: String, title: String, kept: &[Kept]) -> Panel {
         series.push(line(name, curve, Style { hue, stroke, mark: Mark::None }));
     }
     let (references, note) = references(kept);
-    let spec = |(label, _, unit, scale): (&str, &str, Unit, Scale)| AxisSpec { label: label.to_owned(), scale, unit };
-    Panel { chart: Chart { id, title, x: spec(x), y: spec(y), series, references, note }, table }
+    let spec = |(label, _, unit, scale): (&str, &str, Unit, Scale), at: usize| {
+        let scale = if is_wide(kept, at) { Scale::Log } else { scale };
+        AxisSpec { label: label.to_owned(), scale, unit }
+    };
+    Panel { chart: Chart { id, title, x: spec(x, 0), y: spec(y, 1), series, references, note }, table }
+}
+
+/// Whether the curves of a chart reach so differently far that a linear axis would lay some of them flat.
+fn is_wide(kept: &[Kept], at: usize) -> bool {
+    let ends =
+        || kept.iter().filter_map(|(_, series)| series.points.iter().map(|point| point[at]).filter(|v| v.is_finite()).reduce(f64::max));
+    let (low, high) = (ends().fold(f64::INFINITY, f64::min), ends().fold(0.0, f64::max));
+    low > 0.0 && high > 20.0 * low
 }
 
 /// What tells a curve from its neighbours: the test, the parameters, and its own name where a cell has several of a kind.
@@ -109,6 +125,8 @@ fn axis(axis: Axis) -> (&'static str, &'static str, Unit, Scale) {
 fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
     let highest = kept.iter().flat_map(|(_, series)| &series.points).map(|point| point[1]).filter(|y| y.is_finite()).fold(0.0, f64::max);
     let value = match kept[0].1.y {
+        // Of a disk's random writes no one rate can be told: it depends on the block size.
+        Axis::Bps if kept[0].0.test.starts_with("random-") && !is_fill(kept[0].0) => return (Vec::new(), String::new()),
         Axis::Bps => yardstick::DISK_BPS,
         Axis::Iops => yardstick::DISK_IOPS,
         Axis::LatencyNs => yardstick::DISK_ACCESS_NS,
@@ -116,12 +134,21 @@ fn references(kept: &[Kept]) -> (Vec<Reference>, String) {
     };
     let (_, _, unit, scale) = axis(kept[0].1.y);
     let label = format!("{}: {}", yardstick::DISK, unit.label(value));
-    if scale == Scale::Linear && value > 2.5 * highest { (Vec::new(), format!("For comparison, beyond this chart: {label}.")) } else { (vec![Reference { along: Along::Y, value, label }], String::new()) }
+    if scale == Scale::Linear && value > 2.5 * highest {
+        (Vec::new(), format!("For comparison, beyond this chart: {label}."))
+    } else {
+        (vec![Reference { along: Along::Y, value, label }], String::new())
+    }
 }
 
 fn line(name: String, series: &Series, style: Style) -> Line {
     let (x, y) = (axis(series.x).2, axis(series.y).2);
-    let point = |&[at, value]: &[f64; 2]| Point { x: at, y: value, interval: None, tip: format!("{name}, {}: {}", x.label(rounded(at)), y.label(rounded(value))) };
+    let point = |&[at, value]: &[f64; 2]| Point {
+        x: at,
+        y: value,
+        interval: None,
+        tip: format!("{name}, {}: {}", x.label(rounded(at)), y.label(rounded(value))),
+    };
     let points = series.points.iter().map(point).collect();
     Line { name, points, style }
 }

@@ -24,7 +24,11 @@ pub(super) fn random_reads(record: &Record) -> Panel {
 }
 
 fn panel(record: &Record, test: &str, title: &str, sizes: &[u64]) -> Panel {
-    let cells: Vec<&Cell> = sizes.iter().filter_map(|&size| headline::standard_cell(record, test, Some(size))).filter(|cell| figure::impossible(cell).is_none()).collect();
+    let cells: Vec<&Cell> = sizes
+        .iter()
+        .filter_map(|&size| headline::standard_cell(record, test, Some(size)))
+        .filter(|cell| figure::impossible(cell).is_none())
+        .collect();
     let mut table = Table::new(&["#Block", "#n", "#Half within", "#90 %", "#99 %", "#99.9 %", "#Slowest", "Stop"]);
     let mut series = Vec::new();
     for (at, cell) in cells.iter().enumerate() {
@@ -109,6 +113,15 @@ fn push(table: &mut Table, cell: &Cell) {
     let block = cell.params.block_bytes.map(|bytes| Bytes(bytes).to_string()).unwrap_or_default();
     let percentile = |name: &str, ns| figure::percentile(latency, name, ns);
     let worst = figure::worst_ns(cell).map(words::stall).unwrap_or_else(|| "-".to_owned());
-    let row = vec![block, latency.n.to_string(), percentile("p50", latency.p50), percentile("p90", latency.p90), percentile("p99", latency.p99), percentile("p99_9", latency.p99_9), worst, words::stop(cell.stop).to_owned()];
+    let row = vec![
+        block,
+        latency.n.to_string(),
+        percentile("p50", latency.p50),
+        percentile("p90", latency.p90),
+        percentile("p99", latency.p99),
+        percentile("p99_9", latency.p99_9),
+        worst,
+        words::stop(cell.stop).to_owned(),
+    ];
     table.push(row, notes);
 }

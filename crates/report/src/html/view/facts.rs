@@ -155,7 +155,8 @@ fn host(host: &Host) -> Vec<(String, String)> {
         facts.add(&words::clean(name), Some(value));
     }
     for temperature in &host.temperatures {
-        let ends: Vec<String> = [temperature.start_celsius, temperature.end_celsius].into_iter().flatten().map(|c| format!("{c} °C")).collect();
+        let ends: Vec<String> =
+            [temperature.start_celsius, temperature.end_celsius].into_iter().flatten().map(|c| format!("{c} °C")).collect();
         facts.add(&format!("Temperature {}", words::clean(&temperature.sensor)), Some(ends.join(" to ")));
     }
     facts.0
@@ -167,7 +168,17 @@ pub(super) fn plan(record: &Record) -> Table {
     for planned in &record.plan {
         let done = record.cells.iter().find(|cell| cell.id == planned.id).map(|cell| words::stop(cell.stop)).unwrap_or("-");
         let written = if planned.max_written_bytes == 0 { "-".to_owned() } else { Bytes(planned.max_written_bytes).to_string() };
-        table.push(vec![words::clean(&planned.id), words::params(&planned.params), words::settings(&planned.params), Nanos(planned.max_ns).to_string(), written, done.to_owned()], Vec::new());
+        table.push(
+            vec![
+                words::clean(&planned.id),
+                words::params(&planned.params),
+                words::settings(&planned.params),
+                Nanos(planned.max_ns).to_string(),
+                written,
+                done.to_owned(),
+            ],
+            Vec::new(),
+        );
     }
     table
 }
