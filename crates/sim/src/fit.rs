@@ -238,6 +238,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_table_in_the_documentation_is_the_one_that_is_measured() {
+        let page = include_str!("../../../docs/simulated-media.md");
+        assert!(page.contains(&fit_table()), "put this into docs/simulated-media.md:\n{}", fit_table());
+    }
+
+    #[test]
     fn every_model_is_as_close_to_the_published_numbers_as_is_claimed() {
         let misses: Vec<Fit> = fits().into_iter().filter(|fit| !fit.holds()).collect();
         assert!(misses.is_empty(), "{misses:#?}\n{}", fit_table());

@@ -4,7 +4,7 @@
 //! for patterns.
 
 use device::{Completion, Device, Op, Request};
-use record::{Content, Direction, Pattern};
+use record::{Content, Direction, Histogram, Pattern};
 
 use crate::chance::Chance;
 use crate::profile::Profile;
@@ -67,8 +67,30 @@ impl Work {
 
 /// I/Os a second in the long run.
 pub fn iops(profile: &Profile, work: &Work, seed: u64) -> f64 {
-    let warm_up = WARM_UP + fast_bytes(profile) / work.block_bytes;
-    Load::new(profile, work, seed).rate(warm_up, MEASURED)
+    let mut load = Load::new(profile, work, seed);
+    let (warm_up, measured) = lengths(profile, work);
+    load.run(warm_up, |_| {});
+    let begin_ns = load.device.now();
+    let done = load.run(measured, |_| {});
+    done as f64 * 1e9 / (load.device.now() - begin_ns) as f64
+}
+
+/// Every latency of a long run, in nanoseconds: the truth of percentiles.
+pub fn latencies(profile: &Profile, work: &Work, seed: u64) -> Histogram {
+    let mut load = Load::new(profile, work, seed);
+    let (warm_up, measured) = lengths(profile, work);
+    load.run(warm_up, |_| {});
+    let mut histogram = Histogram::default();
+    load.run(measured, |completion| histogram.record(completion.latency_ns()));
+    histogram
+}
+
+/// How long a run warms up and is measured.
+fn lengths(profile: &Profile, work: &Work) -> (Length, Length) {
+    // A medium that warms up goes through several cycles of hot and cool.
+    let cooling_ns = profile.spec().heat.as_ref().map_or(0.0, |heat| heat.cooling.0) as u64;
+    let warm_up = Length { ios: WARM_UP + fast_bytes(profile) / work.block_bytes, ns: 2 * cooling_ns };
+    (warm_up, Length { ios: MEASURED, ns: 6 * cooling_ns })
 }
 
 /// Random writes a second in the long run, one at a time, in a span from the middle of the medium on.
@@ -103,6 +125,13 @@ fn fast_bytes(profile: &Profile) -> u64 {
     stages + bypass + pattern + cache
 }
 
+/// How long a load runs: as many I/Os, and as much device time.
+#[derive(Clone, Copy, Debug)]
+struct Length {
+    ios: u64,
+    ns: u64,
+}
+
 /// A load that is running.
 pub(crate) struct Load {
     device: SimDevice,
@@ -110,6 +139,7 @@ pub(crate) struct Load {
     start: u64,
     blocks: u64,
     next: u64,
+    started: bool,
     chance: Chance,
     done: Vec<Completion>,
 }
@@ -122,26 +152,29 @@ impl Load {
         let capacity = device.facts().capacity_bytes;
         let start = work.offset_bytes.unwrap_or_else(|| middle_bytes(capacity));
         let blocks = (work.span_bytes.min(capacity - start) / work.block_bytes).max(1);
-        Load { device, work: *work, start, blocks, next: 0, chance: Chance::new(!seed), done: Vec::new() }
+        Load { device, work: *work, start, blocks, next: 0, started: false, chance: Chance::new(!seed), done: Vec::new() }
     }
 
-    /// I/Os a second, after a warm-up.
+    /// I/Os a second of a run of this many, after a warm-up.
     pub(crate) fn rate(&mut self, warm_up: u64, measured: u64) -> f64 {
-        let depth = self.work.queue_depth;
-        (0..depth).for_each(|slot| self.submit(slot));
-        self.turn(warm_up);
+        self.run(Length { ios: warm_up, ns: 0 }, |_| {});
         let begin_ns = self.device.now();
-        let done = self.turn(measured);
+        let done = self.run(Length { ios: measured, ns: 0 }, |_| {});
         done as f64 * 1e9 / (self.device.now() - begin_ns) as f64
     }
 
-    /// Does `n` I/Os, keeping the queue full; returns how many succeeded.
-    fn turn(&mut self, n: u64) -> u64 {
+    /// Runs for this long with the queue full, and shows every completion; returns how many I/Os succeeded.
+    fn run(&mut self, length: Length, mut see: impl FnMut(&Completion)) -> u64 {
+        let begin_ns = self.device.now();
         let (mut seen, mut succeeded) = (0, 0);
-        while seen < n {
+        if !std::mem::replace(&mut self.started, true) {
+            (0..self.work.queue_depth).for_each(|slot| self.submit(slot));
+        }
+        while seen < length.ios || self.device.now() - begin_ns < length.ns {
             let mut done = std::mem::take(&mut self.done);
             self.device.reap(1, &mut done).expect("a simulated device always knows its I/Os");
             for completion in done.drain(..) {
+                see(&completion);
                 seen += 1;
                 succeeded += u64::from(completion.result.is_ok());
                 self.submit(completion.slot);

@@ -10,3 +10,4 @@ mod flash;
 mod layers;
 mod profiles;
 mod repeatable;
+mod truth;
