@@ -374,8 +374,18 @@ mod tests {
 
     #[test]
     fn what_a_failed_open_means() {
-        let disk = crate::list(&Roots::default()).into_iter().next();
-        let disk = Disk { name: "sdb".to_owned(), ..disk.expect("this machine has a disk") };
+        let disk = Disk {
+            name: "sdb".to_owned(),
+            path: "/dev/sdb".into(),
+            number: crate::DeviceNumber { major: 8, minor: 16 },
+            diskseq: None,
+            size_bytes: 1 << 30,
+            read_only: false,
+            medium: record::Medium::default(),
+            link: record::Link::default(),
+            partitions: Vec::new(),
+            uses: Vec::new(),
+        };
         let say = |errno: rustix::io::Errno| open_failed("/dev/sdb", &disk, errno.into()).to_string();
         insta::assert_snapshot!(say(rustix::io::Errno::ACCESS), @"no right to open '/dev/sdb'; run it as root, or name a directory on the medium instead");
         insta::assert_snapshot!(say(rustix::io::Errno::NOMEDIUM), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
