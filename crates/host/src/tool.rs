@@ -86,7 +86,8 @@ fn prepare(tool: &str) -> Command {
 fn not_started(tool: &str, error: io::Error) -> ToolError {
     let tool = tool.to_owned();
     match error.kind() {
-        io::ErrorKind::NotFound => ToolError::Missing { package: package(&tool), tool },
+        // a directory of PATH that may not be entered makes "not found" a "permission denied"
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => ToolError::Missing { package: package(&tool), tool },
         _ => ToolError::Start { tool, source: error },
     }
 }
