@@ -8,31 +8,42 @@ use crate::exit::{Result, usage};
 /// Reads `capacity=32GB,class=10,app=A1,read=95MB/s`.
 pub fn read(text: &str) -> Result<Claims> {
     let mut claims = Claims::default();
+    let mut seen = Vec::new();
     for item in text.split(',') {
         let Some((name, value)) = item.split_once('=') else {
             return usage(format_args!("--claim {item}: write NAME=VALUE, for example capacity=32GB"));
         };
         let value = value.trim();
-        let digits = value.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse::<u32>().ok();
+        let class = |letter| class_number(value, letter);
         let size = value.trim_end_matches("/s").parse::<Bytes>().ok().map(|bytes| bytes.0);
-        let ok = match name.trim() {
+        let name = name.trim();
+        if seen.contains(&name) {
+            return usage(format_args!("--claim {name}: given twice; the box can claim it once"));
+        }
+        seen.push(name);
+        let ok = match name {
             "capacity" => replace(&mut claims.capacity_bytes, size),
-            "class" => replace(&mut claims.speed_class, digits.filter(|class| [2, 4, 6, 10].contains(class))),
-            "uhs" => replace(&mut claims.uhs_grade, digits.filter(|grade| [1, 3].contains(grade))),
-            "video" => replace(&mut claims.video_class, digits.filter(|class| [6, 10, 30, 60, 90].contains(class))),
-            "app" => replace(&mut claims.app_class, digits.filter(|class| [1, 2].contains(class))),
+            "class" => replace(&mut claims.speed_class, class('C').filter(|class| [2, 4, 6, 10].contains(class))),
+            "uhs" => replace(&mut claims.uhs_grade, class('U').filter(|grade| [1, 3].contains(grade))),
+            "video" => replace(&mut claims.video_class, class('V').filter(|class| [6, 10, 30, 60, 90].contains(class))),
+            "app" => replace(&mut claims.app_class, class('A').filter(|class| [1, 2].contains(class))),
             "read" => replace(&mut claims.read_bps, size.map(|rate| rate as f64)),
             "write" => replace(&mut claims.write_bps, size.map(|rate| rate as f64)),
             other => return usage(format_args!("--claim {other}: known are capacity, class, uhs, video, app, read, write")),
         };
         if !ok {
             return usage(format_args!(
-                "--claim {}: '{value}' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s",
-                name.trim()
+                "--claim {name}: '{value}' does not fit; examples: capacity=32GB, class=10, uhs=3, video=30, app=A1, read=95MB/s"
             ));
         }
     }
     Ok(claims)
+}
+
+/// A class as a number, with or without the letter it is printed with: "10", "C10", "A1".
+fn class_number(text: &str, letter: char) -> Option<u32> {
+    let digits = text.strip_prefix([letter, letter.to_ascii_lowercase()]).unwrap_or(text);
+    digits.parse().ok()
 }
 
 fn replace<T>(slot: &mut Option<T>, value: Option<T>) -> bool {

@@ -65,6 +65,9 @@ pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             return usage(format_args!("{}: there is no directory {}; make it first", path.display(), folder.display()));
         }
+        if path.is_dir() {
+            return usage(format_args!("{}: this is a directory; name a file in it", path.display()));
+        }
     }
     let request = Request {
         target: flags.target.clone(),

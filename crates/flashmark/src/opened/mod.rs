@@ -176,7 +176,7 @@ fn machine(roots: &Roots) -> Host {
 fn check_span(request: &Request, capacity_bytes: u64) -> Result<()> {
     match request.only() {
         Some(only) if only.end() > capacity_bytes => {
-            refuse(format_args!("--span ends at byte {}, beyond the {} of {}", only.end(), Bytes(capacity_bytes), request.target))
+            refuse(format_args!("--span ends at byte {}, beyond the {} of {}; name a range that ends before", only.end(), Bytes(capacity_bytes), request.target))
         }
         _ => Ok(()),
     }

@@ -64,6 +64,6 @@ fn find(name: &str) -> Result<Profile> {
     if !name.ends_with(".toml") {
         return usage(unknown(name));
     }
-    let text = std::fs::read_to_string(name).map_err(|error| anyhow::anyhow!("sim:{name}: {error}")).or_usage()?;
+    let text = std::fs::read_to_string(name).map_err(|error| anyhow::anyhow!("sim:{name}: {error}; name a file with a profile, or one of `flashmark sim list`")).or_usage()?;
     Profile::parse(name, &text).or_usage()
 }

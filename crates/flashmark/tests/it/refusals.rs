@@ -1,0 +1,503 @@
+//! Targets that are refused, each with its exit code and message, and the proof that nothing was written.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+use record::{Flag, Stop};
+
+use crate::support::{Flashmark, LoopDevice, Mount, Ran, Scratch, eventually, has_root, has_tool, skipped, sum, tool};
+
+const MIB: u64 = 1 << 20;
+
+/// What is said of a target that must be refused. Neither the media nor the store may change.
+fn refused(target: &str, more: &[&str], media: &[&Path], names: &[(&str, &str)]) -> String {
+    let flashmark = Flashmark::new();
+    let before: Vec<u64> = media.iter().map(|path| sum(path)).collect();
+    let ran = flashmark.run(&[&["run", target, "--suite", "quick", "--quiet"], more].concat());
+    assert_ne!(ran.code, Some(0), "{ran}");
+    let after: Vec<u64> = media.iter().map(|path| sum(path)).collect();
+    assert_eq!(before, after, "{target} was written to");
+    assert!(flashmark.runs().is_empty(), "a run was kept");
+    ran.said(names)
+}
+
+/// The same for a device that `--erase` names, so that only its use is a reason.
+fn refused_with_erase(device: &str, media: &[&Path], names: &[(&str, &str)]) -> String {
+    refused(device, &["--erase", device], media, names)
+}
+
+/// What the program says to a user without rights.
+fn said_to_nobody(words: &[&str], names: &[(&str, &str)]) -> String {
+    let scratch = Scratch::new();
+    let program = scratch.at("flashmark");
+    fs::copy(assert_cmd::cargo::cargo_bin!("flashmark"), &program).unwrap();
+    let home = scratch.directory("home");
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = std::process::Command::new(&program);
+    let ran = Ran::of(command.args(words).env("FLASHMARK_HOME", &home).current_dir("/").uid(65534).gid(65534));
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 0, "a run was kept");
+    ran.said(names)
+}
+
+#[test]
+fn a_target_that_does_not_exist() {
+    insta::assert_snapshot!(refused("/no/such/place", &[], &[], &[]), @r"
+    exit 2
+    flashmark: '/no/such/place' does not exist; `flashmark list` shows what is plugged in
+    ");
+}
+
+#[test]
+fn a_dangling_link() {
+    let scratch = Scratch::new();
+    symlink("../../sdq", scratch.at("usb-Gone")).unwrap();
+    let target = scratch.at("usb-Gone");
+    insta::assert_snapshot!(refused(target.to_str().unwrap(), &[], &[], &[(scratch.word(), "by-id")]), @r"
+    exit 2
+    flashmark: 'by-id/usb-Gone' is a link to '../../sdq', which does not exist; is the medium plugged in? `flashmark list` shows what is
+    ");
+}
+
+#[test]
+fn a_link_to_a_medium_is_resolved() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let link = scratch.at("usb-Stick_0123-0:0");
+    symlink(device.path(), &link).unwrap();
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", link.to_str().unwrap(), "--suite", "quick", "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    let record = flashmark.record();
+    assert_eq!(record.target.device.as_deref(), Some(device.name()));
+    assert_eq!(record.target.path, link.to_str().unwrap());
+}
+
+#[test]
+fn what_stores_nothing() {
+    let scratch = Scratch::new();
+    let names = [(scratch.word(), "SCRATCH")];
+    let _listener = UnixListener::bind(scratch.at("socket")).unwrap();
+    tool("mkfifo", &[scratch.at("pipe").to_str().unwrap()]);
+    insta::assert_snapshot!(refused("/dev/null", &[], &[], &[]), @r"
+    exit 2
+    flashmark: '/dev/null' is a character device, which stores nothing; name a directory, a file or a block device
+    ");
+    insta::assert_snapshot!(refused(scratch.at("pipe").to_str().unwrap(), &[], &[], &names), @r"
+    exit 2
+    flashmark: 'SCRATCH/pipe' is a named pipe, which stores nothing; name a directory, a file or a block device
+    ");
+    insta::assert_snapshot!(refused(scratch.at("socket").to_str().unwrap(), &[], &[], &names), @r"
+    exit 2
+    flashmark: 'SCRATCH/socket' is a socket, which stores nothing; name a directory, a file or a block device
+    ");
+    insta::assert_snapshot!(refused("/proc", &[], &[], &[]), @r"
+    exit 2
+    flashmark: '/proc' is a pseudo file system (proc), which stores nothing; name a directory, a file or a block device
+    ");
+    insta::assert_snapshot!(refused("/sys/kernel", &[], &[], &[]), @r"
+    exit 2
+    flashmark: '/sys/kernel' is a pseudo file system (sysfs), which stores nothing; name a directory, a file or a block device
+    ");
+    insta::assert_snapshot!(refused("/proc/version", &["--erase", "/proc/version"], &[], &[]), @r"
+    exit 2
+    flashmark: '/proc/version' is a pseudo file system (proc), which stores nothing; name a directory, a file or a block device
+    ");
+}
+
+#[test]
+fn a_locked_medium_is_read_but_not_erased() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::with(&image, &["--read-only"]);
+    insta::assert_snapshot!(refused_with_erase(device.word(), &[&image], &[(device.name(), "loopX")]), @r"
+    exit 3
+    flashmark: loopX is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read
+    ");
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", device.word(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+}
+
+#[test]
+fn a_file_system_that_is_mounted_read_only() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 32 * MIB);
+    tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&["-o", "ro", device.word()], &scratch.directory("mnt"));
+    insta::assert_snapshot!(refused(mount.word(), &[], &[&image], &[(scratch.word(), "SCRATCH")]), @r"
+    exit 3
+    flashmark: 'SCRATCH/mnt' is on a file system that is mounted read-only (ext4 at SCRATCH/mnt); remount it writable or name another directory
+    ");
+}
+
+#[test]
+fn places_without_rights() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let own = scratch.directory("own");
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+    let names = [(scratch.word(), "SCRATCH")];
+    insta::assert_snapshot!(said_to_nobody(&["run", own.to_str().unwrap()], &names), @r"
+    exit 3
+    flashmark: no right to write to 'SCRATCH/own'; name a directory that is yours, or run it as root
+    ");
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o700)).unwrap();
+    insta::assert_snapshot!(said_to_nobody(&["run", own.join("inner").to_str().unwrap()], &names), @r"
+    exit 3
+    flashmark: no right to look at 'SCRATCH/own/inner'; name a directory that is yours, or run it as root
+    ");
+    let file = scratch.file("file", vec![1; 1 << 20]);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    insta::assert_snapshot!(said_to_nobody(&["run", file.to_str().unwrap()], &names), @r"
+    exit 3
+    flashmark: no right to write to 'SCRATCH/file'; name a directory that is yours, or run it as root
+    ");
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    fs::set_permissions(device.path(), fs::Permissions::from_mode(0o660)).unwrap();
+    insta::assert_snapshot!(said_to_nobody(&["run", device.word()], &[(device.name(), "loopX")]), @r"
+    exit 3
+    flashmark: no right to open '/dev/loopX'; run it as root, or name a directory on the medium instead
+    ");
+}
+
+#[test]
+fn a_full_file_system() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 64 * MIB);
+    tool("mkfs.ext4", &["-q", "-F", "-m", "0", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    let free = |bytes: u64| {
+        let stat = rustix::fs::statvfs(mount.path()).unwrap();
+        stat.f_bavail * stat.f_frsize - bytes
+    };
+    fs::write(mount.path().join("most"), vec![7; usize::try_from(free(10 * MIB)).unwrap()]).unwrap();
+    let names = [(scratch.word(), "SCRATCH")];
+    let said = refused(mount.word(), &[], &[], &names);
+    let (before, rest) = said.split_once(" has ").unwrap();
+    let (_, after) = rest.split_once(" free").unwrap();
+    insta::assert_snapshot!(format!("{before} has .. free{after}"), @r"
+    exit 3
+    flashmark: 'SCRATCH/mnt' has .. free; a test file of at least 16 MiB and a reserve of 16 MiB must fit: delete something there or name another directory
+    ");
+    let _ = fs::write(mount.path().join("rest"), vec![7; 20 << 20]);
+    insta::assert_snapshot!(refused(mount.word(), &[], &[], &names), @r"
+    exit 3
+    flashmark: 'SCRATCH/mnt' has 2046 KiB free; a test file of at least 16 MiB and a reserve of 16 MiB must fit: delete something there or name another directory
+    ");
+    let mut names: Vec<_> = fs::read_dir(mount.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["lost+found", "most", "rest"]);
+}
+
+#[test]
+fn a_span_beyond_the_end() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
+    let beyond = ["--erase", device.word(), "--span", "8MiB+16MiB"];
+    insta::assert_snapshot!(refused(device.word(), &beyond, &[&image], &names), @r"
+    exit 3
+    flashmark: --span ends at byte 25165824, beyond the 16 MiB of /dev/loopX; name a range that ends before
+    ");
+    let file = scratch.image("file", MIB);
+    let word = file.to_str().unwrap();
+    insta::assert_snapshot!(refused(word, &["--erase", word, "--span", "512KiB+1MiB"], &[&file], &names), @r"
+    exit 3
+    flashmark: --span ends at byte 1572864, beyond the 1 MiB of SCRATCH/file; name a range that ends before
+    ");
+    insta::assert_snapshot!(refused("sim:class10", &["--span", "3GiB+2GiB"], &[], &names), @r"
+    exit 3
+    flashmark: --span ends at byte 5368709120, beyond the 4 GiB of sim:class10; name a range that ends before
+    ");
+    let tiny = scratch.file("tiny", "content");
+    insta::assert_snapshot!(refused(tiny.to_str().unwrap(), &[], &[&tiny], &names), @r"
+    exit 2
+    flashmark: 'SCRATCH/tiny' is smaller than one block; name a larger file, or a directory
+    ");
+    let empty = scratch.file("empty", "");
+    insta::assert_snapshot!(refused(empty.to_str().unwrap(), &[], &[&empty], &names), @r"
+    exit 2
+    flashmark: 'SCRATCH/empty' is smaller than one block; name a larger file, or a directory
+    ");
+}
+
+#[test]
+fn a_loop_device_that_is_not_attached() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", MIB);
+    let device = LoopDevice::new(&image);
+    let (path, name) = (device.word().to_owned(), device.name().to_owned());
+    drop(device);
+    if Path::new(&format!("/sys/block/{name}/loop")).exists() {
+        return skipped("another program took the loop device at once");
+    }
+    insta::assert_snapshot!(refused(&path, &[], &[], &[(&name, "loopX")]), @r"
+    exit 2
+    flashmark: loopX holds no medium (size 0); put one in, or see `flashmark list`
+    ");
+}
+
+#[test]
+fn a_mounted_medium() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 32 * MIB);
+    tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&["-o", "noatime", device.word()], &scratch.directory("mnt"));
+    tool("sync", &["-f", mount.word()]);
+    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
+    insta::assert_snapshot!(refused(device.word(), &[], &[&image], &names), @r"
+    exit 3
+    flashmark: '/dev/loopX' is in use: loopX is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
+    ");
+    insta::assert_snapshot!(refused_with_erase(device.word(), &[&image], &names), @r"
+    exit 3
+    flashmark: '/dev/loopX' is in use: loopX is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
+    ");
+    let file = image.to_str().unwrap();
+    insta::assert_snapshot!(refused(file, &["--erase", file], &[&image], &names), @r"
+    exit 3
+    flashmark: 'SCRATCH/image' is the content of loopX; name another file or a directory
+    ");
+}
+
+#[test]
+fn every_part_of_a_disk_that_is_in_use() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 64 * MIB);
+    let device = LoopDevice::with(&image, &["--partscan", "--direct-io=on"]);
+    let [first, second] = [1, 2].map(|number| {
+        // Without a partition table: not every kernel reads one, but each takes a partition that it is told of.
+        let (start, length) = ((number - 1) * 32 + 1, 30);
+        tool("addpart", &[device.word(), &number.to_string(), &(start * 2048).to_string(), &(length * 2048).to_string()]);
+        let node = format!("{}p{number}", device.word());
+        eventually("the node of a partition", || Path::new(&node).exists().then(|| node.clone()))
+    });
+    tool("mkfs.ext4", &["-q", "-F", &first]);
+    let mount = Mount::new(&["-o", "noatime", &first], &scratch.directory("mnt"));
+    tool("sync", &["-f", mount.word()]);
+    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
+    insta::assert_snapshot!(refused_with_erase(device.word(), &[&image], &names), @r"
+    exit 3
+    flashmark: '/dev/loopX' is in use: loopXp1 is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
+    ");
+    insta::assert_snapshot!(refused(&first, &["--erase", device.word()], &[&image], &names), @r"
+    exit 3
+    flashmark: '/dev/loopXp1' is a partition of loopX, which is in use: loopXp1 is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
+    ");
+    insta::assert_snapshot!(refused(&second, &["--erase", device.word()], &[&image], &names), @r"
+    exit 3
+    flashmark: '/dev/loopXp2' is a partition of loopX, which is in use: loopXp1 is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
+    ");
+    insta::assert_snapshot!(refused(&second, &[], &[&image], &names), @r"
+    exit 3
+    flashmark: '/dev/loopXp2' is a partition of loopX, which is in use: loopXp1 is mounted at SCRATCH/mnt; unmount it first, or name a directory on it
+    ");
+    drop(mount);
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", &second, "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    assert_eq!(flashmark.record().medium.capacity_bytes, Some(30 * MIB));
+}
+
+/// Ends the swapping when dropped.
+struct Swapping<'a>(&'a str);
+
+impl Drop for Swapping<'_> {
+    fn drop(&mut self) {
+        tool("swapoff", &[self.0]);
+    }
+}
+
+#[test]
+fn swap_space() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    tool("mkswap", &[image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let on = Ran::of(std::process::Command::new("swapon").args(["--priority", "0", device.word()]));
+    if on.code != Some(0) {
+        return skipped(&format!("no swapping here: {}", on.err.trim()));
+    }
+    let _swapping = Swapping(device.word());
+    insta::assert_snapshot!(refused_with_erase(device.word(), &[&image], &[(device.name(), "loopX")]), @r"
+    exit 3
+    flashmark: '/dev/loopX' is in use: loopX is swap space; swapoff it first, or choose another medium
+    ");
+}
+
+#[test]
+fn a_medium_that_another_device_is_made_of() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let lower = LoopDevice::new(&image);
+    let names = [(lower.name(), "loopX")];
+    {
+        let upper = LoopDevice::new(lower.path());
+        let names = [(upper.name(), "loopY"), (lower.name(), "loopX")];
+        insta::assert_snapshot!(refused_with_erase(lower.word(), &[&image], &names), @r"
+        exit 3
+        flashmark: '/dev/loopX' is in use: loopX is part of loopY (loop); release it first, or choose another medium
+        ");
+    }
+    let _held = rustix::fs::open(lower.path(), rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL, rustix::fs::Mode::empty()).unwrap();
+    insta::assert_snapshot!(refused_with_erase(lower.word(), &[&image], &names), @r"
+    exit 3
+    flashmark: '/dev/loopX' is in use: loopX is held open by another program or mounted out of sight; release it first, or choose another medium
+    ");
+}
+
+#[test]
+fn the_disk_of_the_running_system() {
+    if !has_root() {
+        return;
+    }
+    let source = tool("findmnt", &["--noheadings", "--output", "SOURCE", "/"]);
+    if !source.starts_with("/dev/") || !Path::new(&source).exists() {
+        return skipped(&format!("the root file system is on {source}"));
+    }
+    let said = refused_with_erase(&source, &[], &[(&source, "ROOT")]);
+    assert!(said.starts_with("exit 3\nflashmark: 'ROOT' is ") && said.contains("the running system is on it (/)"), "{said}");
+    assert_eq!(said.lines().count(), 2, "{said}");
+    let said = refused(&source, &[], &[], &[(&source, "ROOT")]);
+    assert!(said.starts_with("exit 3\n"), "{said}");
+}
+
+#[test]
+fn erase_must_name_the_medium() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
+    insta::assert_snapshot!(refused(device.word(), &["--erase", "4C530001230712105454"], &[&image], &names), @r"
+    exit 3
+    flashmark: --erase 4C530001230712105454 does not name /dev/loopX: its own name is /dev/loopX; nothing was written
+    ");
+    let file = scratch.image("file", MIB);
+    insta::assert_snapshot!(refused(file.to_str().unwrap(), &["--erase", "elsewhere"], &[&file], &names), @r"
+    exit 3
+    flashmark: --erase elsewhere does not name 'SCRATCH/file'; to overwrite this file, say --erase SCRATCH/file
+    ");
+}
+
+#[test]
+fn without_erase_a_medium_is_only_read() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let before = sum(&image);
+    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", device.word(), "--suite", "quick", "--only", "prime,sequential-write,sequential-read", "--quiet", "--time-limit", "2s"]);
+    let record = flashmark.record();
+    let left_out: Vec<_> = record.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect();
+    insta::assert_snapshot!(left_out.join("\n").replace(device.name(), "loopX"), @r"
+    prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
+    sequential-write: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
+    ");
+    assert!(!record.cells.is_empty() && record.cells.iter().all(|cell| cell.test == "sequential-read" && cell.stop != Stop::Error));
+    assert_eq!(sum(&image), before);
+    insta::assert_snapshot!(refused(device.word(), &["--only", "prime"], &[&image], &names), @r"
+    exit 2
+    flashmark: nothing to do: prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
+    ");
+}
+
+#[test]
+fn a_file_with_content_is_only_read() {
+    let scratch = Scratch::new();
+    let file = scratch.image("photos.tar", 4 * MIB);
+    let before = sum(&file);
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", file.to_str().unwrap(), "--only", "prime,sequential-read", "--quiet", "--time-limit", "1s"]);
+    assert_eq!(sum(&file), before);
+    let record = flashmark.record();
+    insta::assert_snapshot!(record.skipped[0].reason.replace(scratch.word(), "SCRATCH"), @"'SCRATCH/photos.tar' is only read, as it holds data; --erase SCRATCH/photos.tar allows it to be overwritten");
+}
+
+#[test]
+fn a_sparse_file_is_doubted() {
+    let scratch = Scratch::new();
+    let path = scratch.at("sparse");
+    fs::File::create(&path).unwrap().set_len(8 * MIB).unwrap();
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", path.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    let record = flashmark.record();
+    assert!(record.flags.contains(&Flag::Sparse { hole_bytes: 8 * MIB }), "{:?}", record.flags);
+    let doubt = ran.out.lines().find(|line| line.contains("never written; ")).unwrap_or_else(|| panic!("{ran}"));
+    insta::assert_snapshot!(doubt, @"- the file has 8 MiB that were never written; reading them touches no medium");
+    assert_eq!(fs::metadata(&path).unwrap().len(), 8 * MIB);
+}
+
+#[test]
+fn memory_is_doubted() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &scratch.directory("mnt"));
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    assert!(flashmark.record().flags.contains(&Flag::MemoryFilesystem), "{ran}");
+    assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 0, "the test file is gone");
+}
+
+#[test]
+fn compression_is_doubted() {
+    if !has_root() || !has_tool("mkfs.btrfs") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 256 * MIB);
+    tool("mkfs.btrfs", &["-q", "-f", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&["-o", "compress=zstd", device.word()], &scratch.directory("mnt"));
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    let record = flashmark.record();
+    assert!(record.flags.contains(&Flag::CompressedFilesystem), "{ran}");
+    assert_eq!(record.target.device.as_deref(), Some(device.name()));
+}

@@ -1,0 +1,339 @@
+//! What the tests share: the program with a store of its own, scratch places, loop devices, mounts.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use record::Record;
+use tempfile::TempDir;
+
+/// Says on the test's output why it did nothing.
+pub fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+/// Whether loop devices can be made and file systems mounted; says so where they cannot.
+pub fn has_root() -> bool {
+    let root = rustix::process::geteuid().is_root() && Path::new("/dev/loop-control").exists();
+    if !root {
+        skipped("needs root and loop devices");
+    }
+    root
+}
+
+/// How often a repeated test repeats: few times in passing, as often as `FLASHMARK_<name>` says in the full form.
+pub fn times(name: &str, default: u64) -> u64 {
+    std::env::var(format!("FLASHMARK_{name}")).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// A chain of random numbers that is the same every time (SplitMix64).
+pub struct Chance(pub u64);
+
+impl Chance {
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit
+    }
+}
+
+/// The program, with runs kept in a directory of its own.
+pub struct Flashmark {
+    home: TempDir,
+}
+
+impl Flashmark {
+    pub fn new() -> Flashmark {
+        Flashmark { home: tempfile::tempdir().unwrap() }
+    }
+
+    /// Where its runs are kept.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The program, about to be started with these words.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("flashmark"));
+        command.args(words).env("FLASHMARK_HOME", self.home()).env_remove("NO_COLOR").stdin(Stdio::null());
+        command
+    }
+
+    /// What comes of these words.
+    pub fn run(&self, words: &[&str]) -> Ran {
+        Ran::of(&mut self.command(words))
+    }
+
+    /// Starts the program and goes on at once.
+    pub fn start(&self, words: &[&str]) -> Child {
+        self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// What comes of these words where every word is said to be fine.
+    pub fn done(&self, words: &[&str]) -> Ran {
+        let ran = self.run(words);
+        assert_eq!(ran.code, Some(0), "{words:?}: {ran}");
+        ran
+    }
+
+    /// Directories of all runs, by name.
+    pub fn runs(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.home()).unwrap().map(|entry| entry.unwrap().path());
+        let mut runs: Vec<_> = entries.filter(|path| path.join("journal.jsonl").is_file()).collect();
+        runs.sort();
+        runs
+    }
+
+    /// The directory of the one run there is.
+    pub fn run_dir(&self) -> PathBuf {
+        let runs = self.runs();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs.into_iter().next().unwrap()
+    }
+
+    /// The record of the one run there is.
+    pub fn record(&self) -> Record {
+        read_record(&self.run_dir().join("record.json"))
+    }
+}
+
+/// Reads a record file.
+pub fn read_record(path: &Path) -> Record {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    Record::from_json(&text).unwrap()
+}
+
+/// What came of the program.
+pub struct Ran {
+    /// The exit code; none after a signal.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Ran {
+    /// Starts the command and waits for it.
+    pub fn of(command: &mut Command) -> Ran {
+        Ran::from(command.output().unwrap())
+    }
+
+    /// Exit code and what was said, where names that change are replaced: `(what it is, what stands for it)`.
+    pub fn said(&self, names: &[(&str, &str)]) -> String {
+        let mut text = format!("exit {}\n{}", self.code.map_or("by a signal".to_owned(), |code| code.to_string()), self.err);
+        if !self.out.is_empty() {
+            text += &format!("--- and on standard output\n{}", self.out);
+        }
+        names.iter().fold(text, |text, (name, stand_in)| text.replace(name, stand_in))
+    }
+}
+
+impl From<std::process::Output> for Ran {
+    fn from(output: std::process::Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+impl std::fmt::Display for Ran {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.said(&[]))
+    }
+}
+
+/// A directory for a test, on a real disk where there is one: `/tmp` may be memory.
+pub struct Scratch(TempDir);
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        let dir = tempfile::Builder::new().prefix("flashmark-it-").tempdir_in("/var/tmp").unwrap();
+        // A user without rights is to come as far as to what the test denies.
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        Scratch(dir)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The path of something in it.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// The directory as a word on the command line.
+    pub fn word(&self) -> &str {
+        self.path().to_str().unwrap()
+    }
+
+    /// An empty directory in it.
+    pub fn directory(&self, name: &str) -> PathBuf {
+        fs::create_dir(self.at(name)).unwrap();
+        self.at(name)
+    }
+
+    /// A file in it that holds this.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        fs::write(self.at(name), content).unwrap();
+        self.at(name)
+    }
+
+    /// A file in it with a pattern in every sector, so that any change shows.
+    pub fn image(&self, name: &str, bytes: u64) -> PathBuf {
+        let mut content = vec![0; usize::try_from(bytes).unwrap()];
+        for (number, sector) in content.chunks_mut(512).enumerate() {
+            sector.fill(number as u8 ^ 0x5a);
+            sector[..8].copy_from_slice(&number.to_le_bytes());
+        }
+        self.file(name, content)
+    }
+
+    /// Names of everything in it.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> =
+            fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// A sum over some bytes of a file.
+pub fn sum_of(path: &Path, offset: u64, bytes: u64) -> u64 {
+    let mut file = File::open(path).unwrap();
+    file.seek(SeekFrom::Start(offset)).unwrap();
+    let mut hasher = DefaultHasher::new();
+    let mut buffer = vec![0; 1 << 20];
+    let mut part = file.take(bytes);
+    loop {
+        match part.read(&mut buffer).unwrap() {
+            0 => return hasher.finish(),
+            got => hasher.write(&buffer[..got]),
+        }
+    }
+}
+
+/// A sum over all of a file.
+pub fn sum(path: &Path) -> u64 {
+    sum_of(path, 0, u64::MAX)
+}
+
+/// Starts a tool that must succeed; what it printed.
+pub fn tool(program: &str, words: &[&str]) -> String {
+    let ran = Ran::of(Command::new(program).args(words));
+    assert_eq!(ran.code, Some(0), "{program} {words:?}: {ran}");
+    ran.out.trim().to_owned()
+}
+
+/// Whether a tool is installed; says so where it is not.
+pub fn has_tool(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        skipped(&format!("needs {program}"));
+    }
+    there
+}
+
+/// A loop device of the test's own; detached when dropped.
+pub struct LoopDevice {
+    path: String,
+    image: PathBuf,
+}
+
+impl LoopDevice {
+    /// Over `image`, past the page cache.
+    pub fn new(image: &Path) -> LoopDevice {
+        LoopDevice::with(image, &["--direct-io=on"])
+    }
+
+    /// Over `image` with options of losetup's.
+    pub fn with(image: &Path, options: &[&str]) -> LoopDevice {
+        let image = fs::canonicalize(image).unwrap();
+        let path = tool("losetup", &[&["--find", "--show"], options, &[image.to_str().unwrap()]].concat());
+        LoopDevice { path, image }
+    }
+
+    /// Its node as a word on the command line.
+    pub fn word(&self) -> &str {
+        &self.path
+    }
+
+    /// Its node.
+    pub fn path(&self) -> &Path {
+        Path::new(&self.path)
+    }
+
+    /// Its kernel name: "loop3".
+    pub fn name(&self) -> &str {
+        self.path.trim_start_matches("/dev/")
+    }
+
+    /// Names of its partitions, as the kernel knows them.
+    pub fn partitions(&self) -> Vec<String> {
+        let entries = fs::read_dir(format!("/sys/block/{}", self.name())).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(self.name())).collect()
+    }
+
+    fn is_still_ours(&self) -> bool {
+        let backing = fs::read_to_string(format!("/sys/block/{}/loop/backing_file", self.name())).unwrap_or_default();
+        Path::new(backing.trim().trim_end_matches(" (deleted)")) == self.image
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        if !self.is_still_ours() {
+            return;
+        }
+        for partition in self.partitions() {
+            let number = partition.rsplit('p').next().unwrap();
+            let _ = Command::new("delpart").args([&self.path, number]).status();
+        }
+        let _ = Command::new("losetup").args(["--detach", &self.path]).status();
+    }
+}
+
+/// A mount of the test's own; unmounted when dropped. Lives shorter than what it is of.
+pub struct Mount(PathBuf);
+
+impl Mount {
+    /// Mounts at a directory that exists.
+    pub fn new(words: &[&str], at: &Path) -> Mount {
+        tool("mount", &[words, &[at.to_str().unwrap()]].concat());
+        Mount(at.to_owned())
+    }
+
+    /// Where.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where, as a word on the command line.
+    pub fn word(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Waits for something that comes in its own time, half a minute at most.
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..3000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("{what} did not come about")
+}
