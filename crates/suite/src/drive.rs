@@ -1,7 +1,7 @@
 //! The closed loop every test runs on: keep a number of I/Os in flight until a limit or certainty is reached.
 
 use device::content::Filler;
-use device::{Completion, Device, Extent, Op, Request, Slot};
+use device::{Completion, Device, Extent, IoError, Op, Request, Slot};
 use record::{Content, Direction, Path, Stop, Sync};
 use stats::{StopRule, Verdict};
 
@@ -121,6 +121,18 @@ pub(crate) fn drive<'a>(
         tally.stop = stop.unwrap_or(Stop::Ops);
     }
     tally
+}
+
+/// Makes everything written durable; what that took, in nanoseconds. Nothing may be in flight.
+pub fn flush(device: &mut dyn Device) -> Result<u64, IoError> {
+    let mut done = Vec::with_capacity(1);
+    let block_bytes = device.facts().logical_block_bytes;
+    device.prepare(1, block_bytes as usize)?;
+    device.submit(Request::flush(0))?;
+    device.reap(1, &mut done)?;
+    let flushed = done.pop().expect("reap waits for the one request in flight");
+    flushed.result.as_ref().map_err(IoError::clone)?;
+    Ok(flushed.latency_ns())
 }
 
 /// The I/Os under way, and what came of those before.

@@ -16,6 +16,16 @@ pub fn sequential(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<E
     }
 }
 
+/// All of `span` from its start in pieces of at most `piece_bytes`; the last one may be shorter.
+pub fn pieces(span: Extent, piece_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
+    let mut at = span.offset_bytes;
+    move |_| {
+        let next = Extent::new(at, piece_bytes.min(span.end() - at));
+        at = next.end();
+        (next.bytes > 0).then_some(next)
+    }
+}
+
 /// Blocks one after the other, starting again at the front of the span when it ends.
 pub fn cyclic(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
     let blocks = span.bytes / block_bytes;
@@ -186,6 +196,7 @@ mod tests {
             let mut orders: Vec<Box<dyn FnMut(u32) -> Option<Extent>>> = vec![
                 Box::new(sequential(span, 4096)),
                 Box::new(cyclic(span, 4096)),
+                Box::new(pieces(span, 10240)),
                 Box::new(uniform(span, 4096, 512, Random::new(seed, "uniform"))),
             ];
             let mut stratified = Stratified::new(span, 16384, 4096, Random::new(seed, "stratified"));

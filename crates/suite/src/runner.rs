@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::content::Filler;
-use device::{Device, Extent, ExtentGuard, IoError, IoErrorKind, Request};
+use device::{Device, Extent, ExtentGuard, IoError, IoErrorKind};
 use record::units::{MILLISECOND_NS, SECOND_NS};
 use record::{Cell, Ended, Flag, Metrics, Path, PlannedCell, Skip, Stop};
 use stats::StopRule;
 
-use crate::drive::{Limits, Load, Places, Watch, drive};
+use crate::drive::{Limits, Load, Places, Watch, drive, flush};
 use crate::events::{Event, Listener, Progress};
 use crate::random::Random;
 use crate::stage::KeptFile;
@@ -185,14 +185,7 @@ impl Bench<'_> {
 
     /// Makes everything written durable; what that took, in nanoseconds.
     pub fn flush(&mut self) -> Result<u64, IoError> {
-        let mut done = Vec::with_capacity(1);
-        let block_bytes = self.medium.facts().logical_block_bytes;
-        self.medium.prepare(1, block_bytes as usize)?;
-        self.medium.submit(Request::flush(0))?;
-        self.medium.reap(1, &mut done)?;
-        let flushed = done.pop().expect("reap waits for the one request in flight");
-        flushed.result.as_ref().map_err(IoError::clone)?;
-        Ok(flushed.latency_ns())
+        flush(self.medium)
     }
 
     /// The stretch that follows is this part of the cell, from and to in shares of 0 to 1; it makes the estimate of what is left honest.

@@ -6,6 +6,7 @@ mod ground;
 mod prime;
 mod random_read;
 mod random_write;
+mod record_ops;
 mod sector_write;
 mod seek;
 mod sequential;
@@ -26,6 +27,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &random_read::RandomRead,
     &seek::Seek,
     &buffered_read::BufferedRead,
+    &record_ops::RecordOps,
     &sector_write::SectorWrite,
 ];
 

@@ -188,6 +188,7 @@ impl Work<'_, '_> {
         let block_bytes = self.cell.block_bytes();
         let mut order = Stratified::new(self.span, self.cell.setting("au_bytes") as u64, block_bytes, self.bench.random("overwhelm"));
         let enough_bytes = self.cell.setting("overwhelm_bytes") as u64;
+        self.bench.part(0.0, self.cell.setting("overwhelm_time"));
         let limits = Limits {
             max_bytes: self.cell.setting("overwhelm_max_bytes") as u64,
             ..Limits::time((self.bench.allotted_ns as f64 * self.cell.setting("overwhelm_time")) as u64)
@@ -212,6 +213,7 @@ impl Work<'_, '_> {
         let expected_ns = level.latest_ns();
         let settling_ns = (expected_ns * (2 + SETTLING_OPS)).min(self.bench.allotted_ns / 4);
         let left_ns = self.bench.time_left_ns().saturating_sub(settling_ns).max(1);
+        self.bench.part(1.0 - left_ns as f64 / self.bench.allotted_ns.max(1) as f64, 1.0);
         let rule = self.rule(expected_ns.saturating_mul(FAST_MIN_OPS) > left_ns);
         let limits = Limits { max_bytes: self.cell.setting("total_bytes") as u64, ..Limits::certain(rule, left_ns) };
         let load = self.load(block_bytes, "data");

@@ -9,7 +9,7 @@ use device::{Completion, Device, Extent, ExtentGuard, Facts, IoError, IoErrorKin
 use record::{Cell, PlannedCell, TargetKind};
 
 use crate::definition::{Entry, Suite};
-use crate::{Choice, NoStage, Plan, PlanError, RunEnd, RunOptions, Site, Stage, run};
+use crate::{Choice, NoStage, Plan, PlanError, RunEnd, RunOptions, Site, Stage, StageError, StagedFile, run};
 
 /// What a request takes, in nanoseconds; its number counts from 0.
 pub type Cost = Box<dyn FnMut(&Request, u64) -> u64>;
@@ -210,6 +210,55 @@ impl Bed {
         let end = run(&mut guarded, stage, &plan, options, &mut ());
         let seen = seen.take();
         Ran { end, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
+    }
+}
+
+/// Makes files of known cost and remembers what each of them saw.
+pub struct KnownFiles {
+    /// Whether making one fails.
+    pub fails: bool,
+    cost: fn(&Request, u64) -> u64,
+    seen: Vec<Rc<RefCell<Seen>>>,
+    alive: Rc<()>,
+}
+
+impl KnownFiles {
+    /// Each request to a file takes this.
+    pub fn new(cost: fn(&Request, u64) -> u64) -> KnownFiles {
+        KnownFiles { fails: false, cost, seen: Vec::new(), alive: Rc::new(()) }
+    }
+
+    /// The requests to each file made so far.
+    pub fn made(&self) -> Vec<Vec<Request>> {
+        self.seen.iter().map(|seen| seen.borrow().requests.clone()).collect()
+    }
+
+    /// How many files have not been removed.
+    pub fn alive(&self) -> usize {
+        Rc::strong_count(&self.alive) - 1
+    }
+}
+
+impl Stage for KnownFiles {
+    fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, StageError> {
+        if self.fails {
+            return Err(StageError::Failed("mkfs said no".into()));
+        }
+        assert_eq!(self.alive(), 0, "the file before is still there");
+        let seen = Rc::new(RefCell::new(Seen::default()));
+        self.seen.push(seen.clone());
+        let Bed { site, .. } = Bed::file(bytes, |_, _| 0);
+        let device = KnownCost {
+            facts: site.facts,
+            cost: Box::new(self.cost),
+            seen,
+            waiting: VecDeque::new(),
+            buffers: Vec::new(),
+            now_ns: 0,
+            fail_at: None,
+            stop_at: None,
+        };
+        Ok(StagedFile { device: Box::new(device), on: "a file of known cost".into(), keep: Box::new(self.alive.clone()) })
     }
 }
 

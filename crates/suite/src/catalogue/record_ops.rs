@@ -1,0 +1,452 @@
+//! `record-ops`: what `iozone -i 0 -i 2 -r 4k -s 512m -o -O -I` measures, in operations a second (flash.md A5): write, rewrite, random read
+//! and random write of the records of one file, with O_DIRECT and O_SYNC, in iozone's own order; and the raw-device form of the random
+//! ones (fio's `rw=randwrite bs=4k size=512m`, flash.md J), for O_SYNC on a file system writes more than the data.
+//!
+//! Each form is a cell. A cell that ends leaves its file for the next one ([`KeptFile`]), so that a run lays it down once, as iozone does.
+//! A cell that finds none, because it is run alone or on resume, or because time was up before `write` got through, first lays down what
+//! is missing, fast and without counting it. Records are visited in the published order of the whole file, those that are not there left
+//! out.
+
+use device::{Device, Extent};
+use record::units::MIB;
+use record::{Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop, Sync};
+
+use crate::catalogue::ground::ground;
+use crate::drive::{Limits, Load, flush};
+use crate::figures::inverse;
+use crate::offsets::{iozone_permutation, listed, pieces, sequential};
+use crate::plan::span_of;
+use crate::runner::certainty;
+use crate::stage::KeptFile;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, StageError, Tally, Test};
+
+/// The test.
+pub struct RecordOps;
+
+/// One of the things that are measured, by its name.
+struct Form {
+    name: &'static str,
+    direction: Direction,
+    pattern: Pattern,
+    on: Ground,
+}
+
+#[derive(PartialEq)]
+enum Ground {
+    NewFile,
+    File,
+    Raw,
+}
+
+const fn form(name: &'static str, direction: Direction, pattern: Pattern, on: Ground) -> Form {
+    Form { name, direction, pattern, on }
+}
+
+const FORMS: [Form; 6] = [
+    form("write", Direction::Write, Pattern::Sequential, Ground::NewFile),
+    form("rewrite", Direction::Write, Pattern::Sequential, Ground::File),
+    form("random-read", Direction::Read, Pattern::Permutation, Ground::File),
+    form("random-write", Direction::Write, Pattern::Permutation, Ground::File),
+    form("raw-random-read", Direction::Read, Pattern::Permutation, Ground::Raw),
+    form("raw-random-write", Direction::Write, Pattern::Permutation, Ground::Raw),
+];
+
+/// Size of the writes that lay down the file.
+const LAYING_BLOCK_BYTES: u64 = MIB;
+/// Records of a file at most: their order is kept in memory.
+const MOST_RECORDS: u64 = 1 << 24;
+/// Records measured at least where certainty ends a form.
+const MIN_RECORDS: u64 = 300;
+
+impl Test for RecordOps {
+    fn name(&self) -> &'static str {
+        "record-ops"
+    }
+    fn about(&self) -> &'static str {
+        "records of a file as iozone writes and reads them: operations a second, and the raw device beside them"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md A5, J"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting {
+                name: "forms",
+                default: "write,rewrite,random-read,random-write,raw-random-read,raw-random-write",
+                about: "what to measure",
+            },
+            Setting { name: "size", default: "512MiB", about: "size of the file" },
+            Setting { name: "block", default: "4KiB", about: "size of a record" },
+            Setting { name: "sync", default: "file", about: "when a write to the file is done: none, data (O_DSYNC), file (O_SYNC)" },
+            Setting { name: "content", default: "byte:165", about: "what is written; iozone repeats one byte" },
+            Setting { name: "certainty", default: "0%", about: "stop when the rate is this certain; 0% goes through all records" },
+            Setting { name: "min_time", default: "3s", about: "at least this long a form, where certainty ends it" },
+            Setting { name: "max_time", default: "40h", about: "at most this long a form" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let [content] = settings.contents("content")?[..] else { return Err(settings.bad("content", "takes one kind")) };
+        let size_bytes = settings.size("size")? / block_bytes * block_bytes;
+        if !(1..=MOST_RECORDS).contains(&(size_bytes / block_bytes)) {
+            return Err(settings.bad("size", format!("must be 1 to {MOST_RECORDS} records of {block_bytes} bytes")));
+        }
+        let sync = match settings.choice("sync", &["none", "data", "file"])? {
+            "none" => Sync::None,
+            "data" => Sync::Data,
+            _ => Sync::File,
+        };
+        for name in settings.choices("forms", &FORMS.map(|form| form.name))? {
+            let Some(form) = find(name) else { continue };
+            let (span, file_bytes) = match place(form, site, size_bytes, block_bytes) {
+                Ok(place) => place,
+                Err(reason) => {
+                    cells.skip(reason);
+                    continue;
+                }
+            };
+            let mut params = Params {
+                direction: Some(form.direction),
+                pattern: Some(form.pattern),
+                block_bytes: Some(block_bytes),
+                region: Some(if form.on == Ground::Raw { site.region_name(Region::Middle) } else { Region::File }),
+                span_offset_bytes: Some(span.offset_bytes),
+                span_bytes: Some(span.bytes),
+                sync: if form.direction == Direction::Write && form.on != Ground::Raw { sync } else { Sync::None },
+                content: Some(content),
+                form: Some(form.name.into()),
+                queue_depth: 1,
+                threads: 1,
+                ..Params::default()
+            };
+            params.other.insert("file_bytes".into(), file_bytes as f64);
+            params.other.insert("certainty".into(), settings.share("certainty")?);
+            params.other.insert("min_ns".into(), settings.duration_ns("min_time")? as f64);
+            let measured_bytes = if form.direction == Direction::Write { file_bytes } else { 0 };
+            let laid_bytes = if form.on == Ground::File { file_bytes } else { 0 };
+            cells.add(params, settings.duration_ns("max_time")?, measured_bytes + laid_bytes);
+        }
+        Ok(())
+    }
+
+    /// Metrics: `iops` (iozone's operations a second), `bps`, `latency_ns`, `full_pass_s` (seconds for all records at this rate).
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let Some(form) = cell.params.form.as_deref().and_then(find) else { return Outcome::failed(cell, "a form that is not known") };
+        match form.on {
+            Ground::Raw => raw(form, cell, bench),
+            Ground::File | Ground::NewFile => on_file(form, cell, bench),
+        }
+    }
+}
+
+fn find(name: &str) -> Option<&'static Form> {
+    FORMS.iter().find(|form| form.name == name)
+}
+
+/// The range of the target that a form uses, and the size of its file: what is wanted, or what there is room for.
+fn place(form: &Form, site: &Site, size_bytes: u64, block_bytes: u64) -> Result<(Extent, u64), String> {
+    if form.on == Ground::Raw && site.is_file() {
+        return Err("the raw forms need a raw medium; name the device itself, for example /dev/sdX".into());
+    }
+    if form.on != Ground::Raw {
+        site.files.clone()?;
+    }
+    // On a raw medium the file system needs room for itself.
+    let own_bytes = |bytes: u64| if form.on == Ground::Raw || site.is_file() { 0 } else { bytes / 8 + 16 * MIB };
+    let span = site.region(Region::Middle, (size_bytes + own_bytes(size_bytes)).next_multiple_of(site.alignment_bytes().min(MIB)))?;
+    let room_bytes = size_bytes.min(span.bytes.saturating_sub(own_bytes(span.bytes.min(size_bytes))));
+    match room_bytes / block_bytes * block_bytes {
+        0 => Err(format!("no room for a file beside its file system in {}", record::units::Bytes(span.bytes))),
+        file_bytes => Ok((if form.on == Ground::Raw { Extent::new(span.offset_bytes, file_bytes) } else { span }, file_bytes)),
+    }
+}
+
+/// The records of this form in their order, as far as the first `there_bytes` have them.
+fn places(form: &Form, cell: &PlannedCell, start_bytes: u64, there_bytes: u64) -> Box<dyn FnMut(u32) -> Option<Extent>> {
+    let block_bytes = cell.block_bytes();
+    let span = Extent::new(start_bytes, there_bytes / block_bytes * block_bytes);
+    match form.pattern {
+        Pattern::Permutation => {
+            let records = cell.setting("file_bytes") as u64 / block_bytes;
+            let mut order = iozone_permutation(records as u32);
+            order.retain(|record| u64::from(*record) < span.bytes / block_bytes);
+            Box::new(listed(span, block_bytes, order))
+        }
+        _ => Box::new(sequential(span, block_bytes)),
+    }
+}
+
+fn load(form: &Form, cell: &PlannedCell) -> Load {
+    Load {
+        direction: form.direction,
+        sync: cell.params.sync,
+        content: cell.params.content.unwrap_or(Content::Incompressible),
+        ..Load::read(cell.block_bytes())
+    }
+}
+
+fn limits(cell: &PlannedCell, allotted_ns: u64, left_ns: u64) -> Limits {
+    let width = cell.setting("certainty");
+    if width == 0.0 {
+        return Limits::time(left_ns.max(1));
+    }
+    let rule = certainty(width, (cell.setting("min_ns") as u64).min(allotted_ns / 2));
+    Limits::certain(stats::StopRule { min_events: MIN_RECORDS, ..rule }, left_ns.max(1))
+}
+
+fn raw(form: &Form, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    // A file of ours may lie on this very range.
+    bench.kept.take();
+    let planned = span_of(cell);
+    let (span, doubt) = ground(cell, bench);
+    let shrunk = (span.bytes < planned.bytes).then_some(Flag::PartlyPrimed { primed_bytes: span.bytes, wanted_bytes: planned.bytes });
+    let limits = limits(cell, bench.allotted_ns, bench.time_left_ns());
+    let tally = bench.drive("measuring", &load(form, cell), &limits, &mut places(form, cell, span.offset_bytes, span.bytes));
+    let mut outcome = finish(cell, tally);
+    outcome.cell.params.span_bytes = Some(span.bytes);
+    outcome.cell.flags.extend(doubt.or(shrunk));
+    outcome
+}
+
+fn on_file(form: &Form, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    let mut kept = match file(form, cell, bench) {
+        Ok(kept) => kept,
+        Err(StageError::Unavailable(reason)) => return Outcome::left_out(cell, reason),
+        Err(StageError::Failed(reason)) => return Outcome::failed(cell, reason),
+    };
+    let file_bytes = (cell.setting("file_bytes") as u64).min(kept.file.device.facts().capacity_bytes);
+    let mut clock = FileClock::new(&mut *kept.file.device, bench.allotted_ns);
+    if form.on == Ground::File
+        && let Err(outcome) = lay_down(&mut kept, file_bytes, cell, bench, &mut clock)
+    {
+        return *outcome;
+    }
+    // iozone syncs the file before it looks at the clock.
+    if let Err(error) = flush(&mut *kept.file.device) {
+        let mut outcome = Outcome::new(cell);
+        outcome.end(Stop::Error, Some(error));
+        return outcome;
+    }
+    let there_bytes = if form.on == Ground::NewFile { file_bytes } else { kept.laid_bytes };
+    let limits = limits(cell, bench.allotted_ns, clock.left_ns(&mut *kept.file.device, bench));
+    bench.part(1.0 - limits.max_ns as f64 / bench.allotted_ns.max(1) as f64, 1.0);
+    let tally = bench.drive_on(&mut *kept.file.device, "measuring", &load(form, cell), &limits, &mut places(form, cell, 0, there_bytes));
+    if form.on == Ground::NewFile {
+        kept.laid_bytes = tally.bytes;
+    }
+    let mut outcome = finish(cell, tally);
+    outcome.cell.on = Some(kept.file.on.clone());
+    if there_bytes < file_bytes {
+        outcome.cell.flags.push(Flag::PartlyPrimed { primed_bytes: there_bytes, wanted_bytes: file_bytes });
+    }
+    if !outcome.is_over() {
+        *bench.kept = Some(kept);
+    }
+    outcome
+}
+
+/// The file that the cell before has left, or a new one.
+fn file(form: &Form, cell: &PlannedCell, bench: &mut Bench<'_>) -> Result<KeptFile, StageError> {
+    let made_for = (cell.setting("file_bytes") as u64, span_of(cell));
+    match bench.kept.take() {
+        Some(kept) if kept.made_for == made_for && form.on == Ground::File => Ok(kept),
+        // The old one goes before the new one comes: they may have the same place.
+        old => {
+            drop(old);
+            let file = bench.stage.file(made_for.0, made_for.1)?;
+            Ok(KeptFile { file, test: cell.test.clone(), made_for, laid_bytes: 0 })
+        }
+    }
+}
+
+/// Writes what is missing of the file, without measuring, in half of the cell's time at most. `Err` is the outcome if that failed.
+fn lay_down(
+    kept: &mut KeptFile,
+    file_bytes: u64,
+    cell: &PlannedCell,
+    bench: &mut Bench<'_>,
+    clock: &mut FileClock,
+) -> Result<(), Box<Outcome>> {
+    let missing = Extent::new(kept.laid_bytes, file_bytes.saturating_sub(kept.laid_bytes));
+    if missing.bytes == 0 {
+        return Ok(());
+    }
+    let content = cell.params.content.unwrap_or(Content::Incompressible);
+    let load = Load { content, ..Load::write(LAYING_BLOCK_BYTES.max(cell.block_bytes())) };
+    let limits = Limits::time(clock.left_ns(&mut *kept.file.device, bench) / 2);
+    bench.part(0.0, 0.5);
+    let mut places = pieces(missing, load.block_bytes);
+    let tally = bench.drive_on(&mut *kept.file.device, "laying down the file", &load, &limits, &mut places);
+    kept.laid_bytes += tally.bytes;
+    if matches!(tally.stop, Stop::Error | Stop::Interrupted) {
+        let mut outcome = Outcome::new(cell);
+        outcome.end(tally.stop, tally.error);
+        return Err(Box::new(outcome));
+    }
+    Ok(())
+}
+
+fn finish(cell: &PlannedCell, tally: Tally) -> Outcome {
+    let mut outcome = tally.outcome(cell);
+    let records = cell.setting("file_bytes") / cell.block_bytes() as f64;
+    if let Some(iops) = outcome.cell.metrics.iops {
+        outcome.cell.metrics.other.insert("full_pass_s".into(), inverse(records, iops));
+    }
+    outcome
+}
+
+/// What is left of the cell's time by the file's own clock, which in simulations is not the medium's.
+struct FileClock {
+    ends_ns: u64,
+}
+
+impl FileClock {
+    fn new(file: &mut dyn Device, allotted_ns: u64) -> FileClock {
+        FileClock { ends_ns: file.now().saturating_add(allotted_ns) }
+    }
+
+    fn left_ns(&self, file: &mut dyn Device, bench: &mut Bench<'_>) -> u64 {
+        self.ends_ns.saturating_sub(file.now()).min(bench.time_left_ns())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use device::{Op, Request};
+    use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, KnownFiles};
+
+    const ALL: &str = "record-ops size=1MiB";
+
+    fn bed(capacity_bytes: u64) -> Bed {
+        let mut bed = Bed::raw(capacity_bytes, |_, _| MILLISECOND_NS);
+        bed.site.files = Ok(());
+        bed
+    }
+
+    /// 2 ms a write, 1 ms a read.
+    fn files() -> KnownFiles {
+        KnownFiles::new(|request, _| if request.op == Op::Read { MILLISECOND_NS } else { 2 * MILLISECOND_NS })
+    }
+
+    fn records(requests: &[Request], start_bytes: u64) -> Vec<u32> {
+        requests.iter().filter(|r| r.op != Op::Flush).map(|r| ((r.offset_bytes - start_bytes) / 4096) as u32).collect()
+    }
+
+    #[test]
+    fn the_published_form_is_planned() {
+        let cells = bed(4 * GIB).planned(&["record-ops"]);
+        let forms: Vec<_> = cells.iter().map(|cell| cell.params.form.clone().unwrap()).collect();
+        assert_eq!(forms, FORMS.map(|form| form.name));
+        assert!(cells.iter().all(|cell| cell.setting("file_bytes") == 512.0 * MIB as f64 && cell.block_bytes() == 4096));
+        assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 592 * MIB));
+        assert_eq!(span_of(&cells[5]), Extent::new(2 * GIB, 512 * MIB));
+        assert_eq!(cells.iter().map(|c| c.params.sync).collect::<Vec<_>>()[..3], [Sync::File, Sync::File, Sync::None]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_left_out() {
+        let raw = Bed::raw(4 * GIB, |_, _| 1);
+        insta::assert_snapshot!(raw.left_out(&["record-ops"]), @"record-ops: there is no file system to put a file on");
+        assert_eq!(raw.planned(&["record-ops"]).len(), 2);
+        let mut file = Bed::file(64 * MIB, |_, _| 1);
+        file.site.files = Ok(());
+        insta::assert_snapshot!(
+            file.left_out(&["record-ops"]),
+            @"record-ops: the raw forms need a raw medium; name the device itself, for example /dev/sdX"
+        );
+        let planned = file.planned(&["record-ops"]);
+        assert_eq!((planned.len(), planned[0].setting("file_bytes")), (4, 64.0 * MIB as f64));
+        let mut small = bed(256 * MIB);
+        assert_eq!(small.planned(&["record-ops"])[0].setting("file_bytes"), 96.0 * MIB as f64);
+        small.site.facts.logical_block_bytes = 4096;
+        assert_eq!(small.planned(&["record-ops"]).len(), 6);
+        insta::assert_snapshot!(
+            small.plan(&["record-ops size=1TiB"]).unwrap_err(),
+            @"record-ops.size: must be 1 to 16777216 records of 4096 bytes"
+        );
+    }
+
+    #[test]
+    fn one_file_serves_all_forms_in_iozones_order() {
+        let mut files = files();
+        let ran = bed(GIB).run_staged(&[ALL], &mut files);
+        assert_eq!(files.made().len(), 1);
+        let seen = records(&files.made()[0], 0);
+        let (straight, shuffled) = ((0..256).collect::<Vec<_>>(), iozone_permutation(256));
+        assert_eq!(seen, [straight.clone(), straight, shuffled.clone(), shuffled.clone()].concat());
+        assert!(files.made()[0].iter().filter(|r| r.op == Op::Write).all(|r| r.sync == Sync::File && r.content == Content::Byte(165)));
+        assert_eq!(files.alive(), 0);
+        assert_eq!(records(&ran.requests, GIB / 2), [shuffled.clone(), shuffled].concat());
+        let rates: Vec<f64> = ran.end.cells.iter().map(|cell| cell.metrics.iops.unwrap().value).collect();
+        assert_eq!(rates, [500.0, 500.0, 1000.0, 500.0, 1000.0, 1000.0]);
+        assert_eq!(ran.other("record-ops/1", "full_pass_s"), 0.512);
+        assert_eq!(ran.cell("record-ops/1").on.as_deref(), Some("a file of known cost"));
+        assert!(ran.end.cells.iter().all(|cell| cell.stop == Stop::Bytes));
+    }
+
+    #[test]
+    fn a_form_alone_lays_the_file_down_first() {
+        let mut files = files();
+        let ran = bed(GIB).run_staged(&["record-ops size=2500KiB forms=random-write"], &mut files);
+        let requests = &files.made()[0];
+        let laid: Vec<_> = requests.iter().take_while(|r| r.op != Op::Flush).map(|r| (r.offset_bytes, r.length_bytes)).collect();
+        assert_eq!(laid, [(0, MIB), (MIB, MIB), (2 * MIB, 452 * 1024)]);
+        let cell = ran.cell("record-ops/1");
+        assert_eq!((cell.ops, cell.metrics.iops.unwrap().value, cell.flags.len()), (625, 500.0, 0));
+        assert_eq!(cell.written_bytes, 2 * 2500 * 1024);
+    }
+
+    #[test]
+    fn time_boxed_forms_keep_the_published_order() {
+        // Ten minutes would be needed for each; there are ten seconds. What `write` leaves is laid down at 4 ms a MiB.
+        let mut files = KnownFiles::new(|request, _| if request.length_bytes > 4096 { 4 * MILLISECOND_NS } else { 50 * MILLISECOND_NS });
+        let ran = bed(GIB).run_staged(&["record-ops size=64MiB forms=write,random-write max_time=10s"], &mut files);
+        assert_eq!((ran.cell("record-ops/1").stop, ran.cell("record-ops/1").ops), (Stop::Time, 199));
+        let cell = ran.cell("record-ops/2");
+        assert_eq!(cell.metrics.iops.unwrap().value, 20.0);
+        let seen = records(&files.made()[0], 0);
+        assert_eq!(seen[seen.len() - cell.ops as usize..], iozone_permutation(16384)[..cell.ops as usize]);
+        assert!(cell.elapsed_ns <= 10 * SECOND_NS && cell.ops > 150, "{cell:?}");
+    }
+
+    #[test]
+    fn only_what_could_be_laid_down_is_visited() {
+        let mut files = KnownFiles::new(|_, _| SECOND_NS);
+        let ran = bed(GIB).run_staged(&["record-ops size=64MiB forms=random-read max_time=20s"], &mut files);
+        let cell = ran.cell("record-ops/1");
+        assert_eq!(cell.flags.last(), Some(&Flag::PartlyPrimed { primed_bytes: 10 * MIB, wanted_bytes: 64 * MIB }));
+        let there: Vec<u32> = iozone_permutation(16384).into_iter().filter(|record| *record < 2560).take(cell.ops as usize).collect();
+        assert_eq!(records(&files.made()[0], 0)[10..], there);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_said() {
+        let ran = bed(GIB).run(&["record-ops forms=write"]);
+        assert_eq!(ran.end.skipped[0].reason, "there is no file system to put a file on");
+        let mut files = files();
+        files.fails = true;
+        let ran = bed(GIB).run_staged(&["record-ops forms=write"], &mut files);
+        assert_eq!(ran.cell("record-ops/1").reason.as_deref(), Some("mkfs said no"));
+    }
+
+    #[test]
+    fn another_test_finds_no_file_in_its_way() {
+        let mut files = files();
+        bed(GIB).run_staged(&["record-ops size=1MiB forms=write", "prime span=1MiB passes=1"], &mut files);
+        assert_eq!(files.alive(), 0);
+    }
+
+    #[test]
+    fn raw_forms_on_a_part_primed_span_visit_that_part() {
+        let ran = bed(GIB).run(&["prime span=1MiB passes=1", "record-ops size=2MiB forms=raw-random-write"]);
+        let cell = ran.cell("record-ops/1");
+        assert_eq!((cell.ops, cell.flags.as_slice()), (256, &[Flag::PartlyPrimed { primed_bytes: MIB, wanted_bytes: 2 * MIB }][..]));
+    }
+}
