@@ -15,6 +15,7 @@ use crate::medium::Medium;
 use crate::memory::Memory;
 use crate::profile::Profile;
 use crate::profile::spec::Lost;
+use crate::profile::units::LONGEST_NS;
 use crate::queue::Queue;
 
 /// I/Os the host keeps in flight at most; the medium itself takes as many as its profile says.
@@ -364,10 +365,10 @@ fn lost(lost: Lost, buffer: &mut [u8], sequence: u64) {
     }
 }
 
-/// A service time as the clock counts it: whole nanoseconds, and never none.
+/// A service time as the clock counts it: whole nanoseconds, never none, and never so many that the clock would overflow.
 #[inline]
 fn service(ns: f64) -> u64 {
-    (ns.round() as u64).max(1)
+    (ns.round() as u64).clamp(1, LONGEST_NS)
 }
 
 fn refuse(request: &Request, detail: &str) -> IoError {

@@ -93,13 +93,13 @@ const PUBLISHED: &[(&str, &[Row])] = &[
         (Write(K4), 3.8, 8.0), (Write(8 * KIB), 8.0, 8.0), (Write(K16), 19.5, 8.0), (Write(32 * KIB), 28.3, 8.0), (Write(K64), 37.0, 8.0),
         (Write(128 * KIB), 43.4, 8.0), (Write(MIB), 45.0, 8.0),
         (Read(K4), 11.7, 10.0), (Read(K64), 48.9, 10.0), (Read(MIB), 56.2, 10.0),
-        (RandomRead(K4, 1), 2594.0, 15.0), (RandomWrite(K4, 1), 17.5, 25.0),
+        (RandomRead(K4, 1), 2594.0, 5.0), (RandomWrite(K4, 1), 17.5, 25.0),
     ]),
     ("cf-kingston-266x", &[
         (Write(K4), 2.1, 10.0), (Write(8 * KIB), 4.1, 10.0), (Write(K16), 7.5, 10.0), (Write(32 * KIB), 15.6, 10.0), (Write(K64), 35.7, 10.0),
         (Write(MIB), 38.2, 10.0),
         (Read(K4), 12.4, 10.0), (Read(K64), 55.7, 10.0), (Read(MIB), 73.6, 10.0),
-        (RandomRead(K4, 1), 1335.0, 25.0), (RandomWrite(K4, 1), 1.0, 10.0),
+        (RandomRead(K4, 1), 1335.0, 5.0), (RandomWrite(K4, 1), 1.0, 10.0),
     ]),
     ("cf-sandisk-ultra", &[
         (Write(K4), 2.8, 13.0), (Write(8 * KIB), 5.0, 13.0), (Write(K16), 12.6, 13.0), (Write(32 * KIB), 24.4, 13.0), (Write(K64), 26.3, 13.0),
@@ -129,6 +129,7 @@ const PUBLISHED: &[(&str, &[Row])] = &[
     ("a2-cq", &[(RandomRead(K4, 8), 9048.0, 5.0), (RandomWrite(K4, 8), 2519.0, 5.0), (RandomRead(K4, 32), 9048.0, 5.0)]),
     ("usb2-voyager", &[(Write(MIB), 9.26, 5.0), (SectorWrite, 826.0, 5.0), (Groups, 1.08, 14.0)]),
     ("usb2-kingston", &[(Write(MIB), 6.05, 5.0), (SectorWrite, 491.0, 5.0), (Groups, 1.82, 14.0)]),
+    ("usb2-cruzer", &[(Write(MIB), 5.01, 5.0), (SectorWrite, 2.6, 5.0), (Groups, 1.03, 5.0)]),
     ("usb3-extreme", &[
         (Write(K4), 8.9, 5.0), (Write(K64), 57.1, 5.0), (Write(128 * KIB), 11.8, 5.0), (Write(256 * KIB), 26.1, 5.0), (Write(512 * KIB), 50.1, 5.0),
         (Write(MIB), 56.2, 7.0),

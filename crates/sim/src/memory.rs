@@ -20,7 +20,7 @@ impl Memory {
     /// A medium of this size on which every byte is `blank`.
     pub(crate) fn new(capacity_bytes: u64, blank: u8) -> Memory {
         let leaves = capacity_bytes.div_ceil(PAGE_BYTES * LEAF_PAGES);
-        Memory { leaves: (0..leaves).map(|_| None).collect(), blank, pages: 0 }
+        Memory { leaves: vec![None; leaves as usize], blank, pages: 0 }
     }
 
     /// Bytes kept in memory.

@@ -7,6 +7,9 @@ use record::units::Bytes;
 /// The path of a key, and what is wrong with it.
 type Problem = (Vec<String>, String);
 
+/// Largest medium there can be; its index of what was written takes 8 bytes for a MiB.
+const LARGEST: u64 = 64 << 40;
+
 /// The first problem of a profile, if any.
 pub(super) fn check(spec: &Spec) -> Result<(), Problem> {
     models(spec)?;
@@ -70,6 +73,7 @@ fn medium(spec: &Spec) -> Result<(), Problem> {
         format!("{} is not a power of two from 512 B to 64 KiB", Bytes(block.0))
     })?;
     divides(medium.capacity, block, &["medium", "capacity"], "medium.logical_block")?;
+    require(medium.capacity.0 <= LARGEST, &["medium", "capacity"], || format!("{} is more than {}", Bytes(medium.capacity.0), Bytes(LARGEST)))?;
     if let Some(max) = medium.max_transfer {
         divides(max, block, &["medium", "max_transfer"], "medium.logical_block")?;
     }

@@ -5,6 +5,12 @@ use std::fmt;
 use record::units::{Bytes, Nanos};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
+/// Slowest rate a profile may give, in bytes a second.
+const SLOWEST: u64 = 1000;
+
+/// Longest time a profile may give, and an I/O may take: ten days.
+pub(crate) const LONGEST_NS: u64 = 864_000 * 1_000_000_000;
+
 /// A size in bytes: `"4 MiB"`, `"64 GB"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub u64);
@@ -16,6 +22,16 @@ pub struct Time(pub f64);
 /// A rate in bytes a second: `"9.2 MB/s"`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Rate(pub f64);
+
+impl Time {
+    fn parse(text: &str) -> Result<Time, String> {
+        match text.parse::<Nanos>() {
+            Ok(Nanos(ns)) if ns > LONGEST_NS => Err(format!("'{text}' is more than ten days")),
+            Ok(Nanos(ns)) => Ok(Time(ns as f64)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
 
 impl Rate {
     /// Nanoseconds for one byte at this rate.
@@ -31,7 +47,7 @@ impl Rate {
             return Err(wrong());
         }
         match size.parse::<Bytes>() {
-            Ok(Bytes(0)) => Err("a rate of 0 would never end".to_owned()),
+            Ok(Bytes(bytes)) if bytes < SLOWEST => Err(format!("'{text}' is under 1 kB/s, which would hardly end")),
             Ok(Bytes(bytes)) => Ok(Rate(bytes as f64)),
             Err(_) => Err(wrong()),
         }
@@ -67,7 +83,7 @@ impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(FromText {
             what: "a time as text with its unit, for example \"0.8 ms\"",
-            parse: |text| text.parse::<Nanos>().map(|ns| Time(ns.0 as f64)).map_err(|e| e.to_string()),
+            parse: Time::parse,
         })
     }
 }

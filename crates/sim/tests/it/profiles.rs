@@ -1,6 +1,7 @@
 //! Profiles as people write them: found by name, and refused with file, line and key.
 
-use flashmark_sim::Profile;
+use device::{Device, Request};
+use flashmark_sim::{Options, Profile, SimDevice};
 
 const GOOD: &str = r#"about = "a card"
 source = "test"
@@ -55,7 +56,7 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
     cards/mine.toml, line 14: log_block.au: 4.00 MB is not a multiple of write.unit, 16 KiB
     cards/mine.toml, line 5: medium.capacity: 4.00 GB is not a multiple of log_block.au, 4 MiB
     cards/mine.toml, line 11: write.rate: '9.2 MB' is not a rate; write a number with kB/s, MB/s, GB/s or MiB/s, for example "9.2 MB/s"
-    cards/mine.toml, line 8: read.rate: a rate of 0 would never end
+    cards/mine.toml, line 8: read.rate: '0 MB/s' is under 1 kB/s, which would hardly end
     cards/mine.toml, line 17: log_block.erase: invalid type: integer `4`, expected a time as text with its unit, for example "0.8 ms"
     cards/mine.toml, line 5: medium.capacity: '4kk' is not a size; write a number with B, KiB, MiB, GiB (binary) or kB, MB, GB (decimal), for example 4KiB or 32GB
     cards/mine.toml, line 15: log_block.open_aus: 0 is not between 1 and 64
@@ -70,6 +71,27 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
     cards/mine.toml, line 19: fault.kind: unknown variant `explodes`, expected one of `medium-error`, `hang`, `vanish`, `corruption`, `power-cut`, `read-only`
     cards/mine.toml, line 21: heat.resume: must lie between heat.ambient and heat.limit
     "#);
+}
+
+proptest::proptest! {
+    /// Whatever people do to a profile, it is read or refused with a line that exists; and what is read can be used.
+    #[test]
+    fn a_damaged_one_is_read_or_refused(at in 0..GOOD.len(), gone in 0usize..12, put in "[0-9a-z\"=.\\[\\] \n-]{0,8}") {
+        let mut text = GOOD.to_owned();
+        text.replace_range(at..(at + gone).min(GOOD.len()), &put);
+        match Profile::parse("x.toml", &text) {
+            Ok(profile) => {
+                let mut device = SimDevice::new(&profile, Options::default());
+                device.prepare(1, 1 << 20).unwrap();
+                let block = device.facts().logical_block_bytes;
+                for offset in [0, device.facts().capacity_bytes - block] {
+                    device.submit(Request::write(0, offset, block)).unwrap();
+                    device.reap(1, &mut Vec::new()).unwrap();
+                }
+            }
+            Err(error) => assert!((1..=text.lines().count() + 1).contains(&error.line), "{error}"),
+        }
+    }
 }
 
 #[test]

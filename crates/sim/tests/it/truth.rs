@@ -37,6 +37,17 @@ fn truth_hardly_depends_on_the_seed() {
 }
 
 #[test]
+fn headlines_are_near_the_truth() {
+    for name in ["class10", "class10-bypass", "a1", "usb3-modern", "pattern-cheat", "disk-5400"] {
+        let headline = truth::headline(profile(name), 1);
+        for (block, shown) in [(4096, headline.random_write_4k_iops), (16384, headline.random_write_16k_iops)] {
+            let iops = truth::random_write_iops(profile(name), block, 512 * MIB, 1);
+            assert!((shown / iops - 1.0).abs() < 0.02, "{name} at {block}: {shown} {iops}");
+        }
+    }
+}
+
+#[test]
 fn the_percentiles_of_a_card_with_put_off_garbage_collection_are_far_from_its_mean() {
     let histogram = truth::latencies(profile("a1"), &Work::random_write(4096, 512 * MIB), 1);
     let (p50, mean, p99) = (histogram.quantile(0.5) as f64, histogram.mean(), histogram.quantile(0.99) as f64);
