@@ -250,7 +250,7 @@ mod tests {
         let ran = Bed::file(GIB, |_, _| 1000).run(&["prime span=8MiB passes=1", "random-read block=1MiB threads=1 iterations=500"]);
         assert!(ran.requests.iter().skip(8).all(|r| r.offset_bytes + r.length_bytes <= 8 * MIB));
         assert_eq!(ran.cell("random-read/1").params.span_bytes, Some(8 * MIB));
-        assert_eq!(ran.cell("random-read/1").flags.contains(&Flag::NotPrimed), false);
+        assert!(!ran.cell("random-read/1").flags.contains(&Flag::NotPrimed));
     }
 
     #[test]
