@@ -46,6 +46,7 @@ fn opening(id: &str, request: &Request, wanted: &Wanted, opened: &Opened, plan: 
     };
     let mut medium = opened.medium.clone();
     medium.claims = request.claims.clone();
+    medium.health = opened.health();
     Ok(Opening {
         run,
         medium,

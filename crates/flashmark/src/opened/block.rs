@@ -9,7 +9,7 @@ use record::TargetKind;
 use ring::{Expect, OpenOptions, RealDevice};
 use suite::Site;
 
-use super::{Opened, check_span, file, link_bps, machine, opening, stages};
+use super::{Opened, check_span, doubts, file, link_bps, machine, opening, stages};
 use crate::exit::{OrExit, Result, refuse};
 use crate::request::Request;
 
@@ -52,7 +52,8 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
         link_bps: link_bps(target.link.as_ref()),
         memory_bps: host.memory_bps,
     };
-    let flags = found.flags().to_vec();
+    let flags = [found.flags().to_vec(), doubts(&host)].concat();
+    let disk = found.medium().cloned();
     Ok(Opened {
         site,
         medium,
@@ -63,6 +64,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
         device: Some(Box::new(device)),
         watch: Some(watch),
         claim: Some(claim),
+        disk,
         roots,
     })
 }

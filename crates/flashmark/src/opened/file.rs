@@ -9,7 +9,7 @@ use record::{Flag, Medium, TargetKind};
 use ring::{Expect, OpenOptions, RealDevice};
 use suite::Site;
 
-use super::{Opened, check_span, engine, link_bps, machine, opening, stages};
+use super::{Opened, check_span, doubts, engine, link_bps, machine, opening, stages};
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::Request;
 
@@ -78,8 +78,10 @@ fn assemble(roots: Roots, found: &Found, request: &Request, device: RealDevice, 
         link_bps: link_bps(target.link.as_ref()),
         memory_bps: host.memory_bps,
     };
+    flags.extend(doubts(&host));
+    let disk = found.medium().cloned();
     let watch = Some(device.watch());
-    Opened { site, medium, target, host: Some(host), flags, stage, device: Some(Box::new(device)), watch, claim: None, roots }
+    Opened { site, medium, target, host: Some(host), flags, stage, device: Some(Box::new(device)), watch, claim: None, disk, roots }
 }
 
 /// How large the test file becomes: what the suite asks for, but a reserve stays free for everybody else.

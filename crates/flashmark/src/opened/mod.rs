@@ -9,14 +9,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use device::Device;
-use host::{Access, Claim, ClaimError, Found, Roots, TargetError};
+use host::{Access, Claim, ClaimError, Disk, Found, Roots, TargetError};
 use record::units::Bytes;
-use record::{Flag, Host, Link, Medium, Record, Target, TargetKind, Temperature};
+use record::{Flag, Health, Host, Link, Medium, Record, Target, TargetKind, Temperature};
 use ring::{EngineChoice, Watch};
 use suite::{Site, Stage};
 
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::request::Request;
+
+/// From this load average per core on, others compete with the measurement.
+const BUSY_LOAD: f64 = 0.5;
 
 /// A target that is ready to be measured.
 pub struct Opened {
@@ -35,6 +38,7 @@ pub struct Opened {
     device: Option<Box<dyn Device>>,
     watch: Option<Watch>,
     claim: Option<Rc<RefCell<Claim>>>,
+    disk: Option<Disk>,
     roots: Roots,
 }
 
@@ -95,6 +99,11 @@ impl Opened {
         }
         let now = host::temperatures_now(&self.roots).into_iter();
         now.map(|(sensor, celsius)| Temperature { sensor, start_celsius: None, end_celsius: Some(celsius) }).collect()
+    }
+
+    /// What the medium says of its own health; asks `smartctl`, where there is one, so it may take a moment.
+    pub fn health(&self) -> Option<Health> {
+        host::health(&self.roots, self.disk.as_ref()?)
     }
 
     /// A short name for the run's directory.
@@ -170,6 +179,19 @@ fn engine(request: &Request) -> EngineChoice {
 /// The machine, with the rate of a copy in its memory.
 fn machine(roots: &Roots) -> Host {
     Host { memory_bps: Some(ring::memory_copy_bps()), ..host::facts(roots) }
+}
+
+/// Doubts that the machine itself raises.
+fn doubts(host: &Host) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    let load_per_core = host.load.zip(host.cpus).map(|(load, cpus)| load / f64::from(cpus.max(1)));
+    if let Some(load_per_core) = load_per_core.filter(|load| *load > BUSY_LOAD) {
+        flags.push(Flag::BusyHost { load_per_core });
+    }
+    if host.throttled.is_some() {
+        flags.push(Flag::Throttled);
+    }
+    flags
 }
 
 /// Checks `--span` against the size of the target.

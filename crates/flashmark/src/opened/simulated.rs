@@ -53,6 +53,7 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
         device: Some(Box::new(device)),
         watch: None,
         claim: None,
+        disk: None,
         roots: Roots::default(),
     })
 }
