@@ -188,7 +188,7 @@ fn doubts(host: &Host) -> Vec<Flag> {
     if let Some(load_per_core) = load_per_core.filter(|load| *load > BUSY_LOAD) {
         flags.push(Flag::BusyHost { load_per_core });
     }
-    if host.throttled.is_some() {
+    if host.throttled.as_deref().is_some_and(|said| said != "no") {
         flags.push(Flag::Throttled);
     }
     flags
