@@ -90,8 +90,8 @@ struct Row {
 }
 
 impl Row {
-    fn of(what: &'static str, unit: &'static str, target: Target, ours: &[Sample], fio: &[Sample], figure: fn(&Sample) -> f64) -> Row {
-        let figures = |samples: &[Sample]| samples.iter().map(figure).collect();
+    fn of(what: &'static str, unit: &'static str, target: Target, ours: &[Sample], fio: &[Sample], pick: fn(&Sample) -> f64) -> Row {
+        let figures = |samples: &[Sample]| samples.iter().map(pick).collect();
         Row { what, unit, target, ours: figures(ours), fio: figures(fio) }
     }
 
@@ -275,7 +275,7 @@ fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
         flags.rounds,
         flags.seconds,
         processor()?,
-        fs::read_to_string("/proc/sys/kernel/osrelease")?.trim(),
+        kernel()?,
         String::from_utf8(Command::new("fio").arg("--version").output()?.stdout)?.trim(),
     );
     text.push_str("| what | flashmark | fio | ratio (smallest to largest) | target | |\n|---|---:|---:|---:|---:|---|\n");
@@ -288,12 +288,10 @@ fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
         };
         writeln!(
             text,
-            "| {} | {} {} | {} {} | {:.2} ({least:.2} to {most:.2}) | {target} | {} |",
+            "| {} | {} | {} | {:.2} ({least:.2} to {most:.2}) | {target} | {} |",
             row.what,
-            three_digits(median(&row.ours)),
-            row.unit,
-            three_digits(median(&row.fio)),
-            row.unit,
+            figure(median(&row.ours), row.unit),
+            figure(median(&row.fio), row.unit),
             median(&ratios),
             if row.holds() { "holds" } else { "**missed**" },
         )?;
@@ -301,16 +299,28 @@ fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
     Ok(text)
 }
 
-/// A figure to three digits: `1.57 M`, `612`.
-fn three_digits(value: f64) -> String {
+/// A figure to three digits with its unit: `1.57 M IOPS`, `72.0 GB/s`, `612 ns`.
+fn figure(value: f64, unit: &str) -> String {
     let (scaled, prefix) = match value {
-        v if v >= 1e9 => (v / 1e9, " G"),
-        v if v >= 1e6 => (v / 1e6, " M"),
-        v if v >= 1e4 => (v / 1e3, " k"),
+        v if v >= 1e9 => (v / 1e9, "G"),
+        v if v >= 1e6 => (v / 1e6, "M"),
+        v if v >= 1e4 => (v / 1e3, "k"),
         v => (v, ""),
     };
-    let decimals = if scaled >= 100.0 { 0 } else if scaled >= 10.0 { 1 } else { 2 };
-    format!("{scaled:.decimals$}{prefix}")
+    let decimals = match scaled {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    // A prefix stands apart from a word and together with a symbol.
+    let apart = if unit == "IOPS" && !prefix.is_empty() { " " } else { "" };
+    format!("{scaled:.decimals$} {prefix}{apart}{unit}")
+}
+
+/// The kernel's version without what its builder added.
+fn kernel() -> Result<String> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease")?;
+    Ok(release.trim().split('-').next().unwrap_or_default().to_owned())
 }
 
 fn processor() -> Result<String> {
@@ -362,8 +372,8 @@ mod tests {
 
     #[test]
     fn figures_have_three_digits() {
-        let shown = [1_574_321.0, 612.4, 14_000.0, 71.96e9, 0.5].map(three_digits);
-        assert_eq!(shown, ["1.57 M", "612", "14.0 k", "72.0 G", "0.50"]);
+        let shown = [(1_574_321.0, "IOPS"), (612.4, "ns"), (14_000.0, "IOPS"), (71.96e9, "B/s"), (0.5, "IOPS")].map(|(value, unit)| figure(value, unit));
+        assert_eq!(shown, ["1.57 M IOPS", "612 ns", "14.0 k IOPS", "72.0 GB/s", "0.50 IOPS"]);
     }
 
     #[test]
