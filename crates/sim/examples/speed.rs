@@ -13,7 +13,13 @@ use record::Histogram;
 const RECORDS: u64 = 131_072;
 
 fn main() {
-    for (name, ios) in [("a1", 20_000_000), ("class10", 20_000_000), ("cf-kingston-266x", 20_000_000), ("disk-5400", 10_000_000), ("span-cheat-128", 10_000_000)] {
+    for (name, ios) in [
+        ("a1", 20_000_000),
+        ("class10", 20_000_000),
+        ("cf-kingston-266x", 20_000_000),
+        ("disk-5400", 10_000_000),
+        ("span-cheat-128", 10_000_000),
+    ] {
         let (seconds, simulated) = random_writes(name, ios);
         println!("{name:18} {:6.1} M I/Os a second ({simulated:.0} s of device time in {seconds:.2} s)", ios as f64 / seconds / 1e6);
     }

@@ -47,6 +47,12 @@ impl WriteCache {
         room_ns + (self.command_ns + bytes as f64 * self.ns_per_byte) as u64
     }
 
+    /// Loses everything.
+    pub(crate) fn forget(&mut self) {
+        self.waiting.clear();
+        self.dirty = 0;
+    }
+
     /// The write that was just taken will be on flash at this time.
     pub(crate) fn goes_to_flash(&mut self, on_flash_ns: u64, bytes: u64) {
         self.waiting.push_back((on_flash_ns, bytes));

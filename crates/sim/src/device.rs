@@ -292,15 +292,26 @@ impl SimDevice {
         self.schedule(ns, 0, 0, false)
     }
 
+    /// Lets a fault happen whose moment comes before this one; true if there was one, after which completions are others.
+    fn passes_fault(&mut self, until_ns: u64) -> bool {
+        let Some((at_ns, power_lost)) = self.faults.take_away(until_ns) else { return false };
+        self.lose_what_is_under_way(at_ns, power_lost);
+        true
+    }
+
     /// The medium went away: what was not done fails, and what was not durable is torn where the power went too.
     fn lose_what_is_under_way(&mut self, at_ns: u64, power_lost: bool) {
         let gone = || IoError::general(IoErrorKind::Gone, "the medium went away while this was under way");
         let mut under_way = std::mem::take(&mut self.in_flight).into_vec();
         for Reverse(io) in under_way.iter_mut().filter(|io| io.0.completion.completed_ns > at_ns) {
-            io.completion.completed_ns = self.clock_ns.max(io.completion.submitted_ns);
+            io.completion.completed_ns = at_ns.max(self.clock_ns);
             io.completion.result = Err(gone());
         }
         self.in_flight = under_way.into();
+        self.queue.forget(at_ns);
+        if let Some(cache) = &mut self.cache {
+            cache.forget();
+        }
         if power_lost && let (Some(journal), Some(memory)) = (&mut self.journal, &mut self.memory) {
             journal.power_cut(memory, at_ns, self.cache.is_some(), self.faults.chance());
         }
@@ -402,6 +413,10 @@ impl Device for SimDevice {
         while let Some(next) = self.in_flight.peek()
             && (reaped < min || next.0.completion.completed_ns <= self.clock_ns)
         {
+            let next_ns = next.0.completion.completed_ns;
+            if !self.faults.none() && self.passes_fault(next_ns) {
+                continue;
+            }
             let Some(Reverse(InFlight { completion, .. })) = self.in_flight.pop() else { break };
             self.clock_ns = self.clock_ns.max(completion.completed_ns);
             self.slots[completion.slot as usize].busy = false;
@@ -412,6 +427,7 @@ impl Device for SimDevice {
     }
 
     fn idle(&mut self, duration_ns: u64) {
+        while self.passes_fault(self.clock_ns + duration_ns) {}
         self.clock_ns += duration_ns;
     }
 

@@ -48,7 +48,9 @@ impl Armed {
         }
         let fault = &self.fault;
         let moment = fault.after.map_or(now_ns, |after| after.0 as u64);
-        let due = now_ns >= moment && fault.after_ops.is_none_or(|after| ops >= after) && fault.after_written.is_none_or(|after| written >= after.0);
+        let due = now_ns >= moment
+            && fault.after_ops.is_none_or(|after| ops >= after)
+            && fault.after_written.is_none_or(|after| written >= after.0);
         if due {
             self.began_ns = Some(moment);
         }
@@ -80,7 +82,12 @@ pub(crate) struct Faults {
 
 impl Faults {
     pub(crate) fn new(faults: &[Fault], capacity_bytes: u64, seed: u64) -> Faults {
-        Faults { armed: faults.iter().map(|fault| Armed::new(fault, capacity_bytes)).collect(), chance: Chance::new(seed ^ 0xfa17), ops: 0, written: 0 }
+        Faults {
+            armed: faults.iter().map(|fault| Armed::new(fault, capacity_bytes)).collect(),
+            chance: Chance::new(seed ^ 0xfa17),
+            ops: 0,
+            written: 0,
+        }
     }
 
     /// Whether nothing can go wrong.
@@ -97,6 +104,19 @@ impl Faults {
     /// Randomness for what a fault does to data.
     pub(crate) fn chance(&mut self) -> &mut Chance {
         &mut self.chance
+    }
+
+    /// Begins the first fault that takes the medium away at some moment up to this one: when, and whether the power goes with it.
+    ///
+    /// Such a fault does not wait for the next request: it fails what is in flight.
+    pub(crate) fn take_away(&mut self, until_ns: u64) -> Option<(u64, bool)> {
+        let moment = |armed: &Armed| {
+            let takes_away = matches!(armed.fault.kind, FaultKind::Vanish | FaultKind::PowerCut) && armed.began_ns.is_none();
+            armed.fault.after.map(|after| after.0 as u64).filter(|at_ns| takes_away && *at_ns <= until_ns)
+        };
+        let (at_ns, armed) = self.armed.iter_mut().filter_map(|armed| Some((moment(armed)?, armed))).min_by_key(|(at_ns, _)| *at_ns)?;
+        armed.began_ns = Some(at_ns);
+        Some((at_ns, armed.fault.kind == FaultKind::PowerCut))
     }
 
     /// What happens to a request that is handed over now.

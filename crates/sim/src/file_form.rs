@@ -16,9 +16,9 @@ const DISTANCE_BYTES: u64 = 64 << 20;
 
 /// A file on ext4 without a journal, as iozone sees it: a device double for the file variant of `record-ops`.
 ///
-/// A write with [`Sync::File`] is also a write of 4 KiB to a fixed place in the inode table, whenever size or modification time have changed: at every
-/// write that makes the file longer, else once in 4 ms. With [`Sync::Data`] only the size counts. The file lies in one piece in the second half
-/// of the medium.
+/// A write with [`Sync::File`] is also a write of 4 KiB to a fixed place in the inode table, whenever size or modification time have
+/// changed: at every write that makes the file longer, else once in 4 ms. With [`Sync::Data`] only the size counts. The file lies in one
+/// piece in the second half of the medium.
 pub struct FileForm {
     device: SimDevice,
     facts: Facts,

@@ -88,6 +88,7 @@ const K64: u64 = 64 * KIB;
 type Row = (Quantity, f64, f64);
 
 /// Published numbers by profile. Sources: flash.md A10, E2, E3; E5 states the fits.
+#[rustfmt::skip]
 const PUBLISHED: &[(&str, &[Row])] = &[
     ("cf-lexar-300x", &[
         (Write(K4), 3.8, 8.0), (Write(8 * KIB), 8.0, 8.0), (Write(K16), 19.5, 8.0), (Write(32 * KIB), 28.3, 8.0), (Write(K64), 37.0, 8.0),

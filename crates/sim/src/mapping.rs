@@ -20,7 +20,7 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// The mapping of a medium of this size. If it is not the announced size, the real one shrinks or grows with it, so that a fake stays one.
+    /// The mapping of a medium of this size. If that is not the announced size, the real one changes with it, so that a fake stays one.
     pub(crate) fn new(spec: &Spec, capacity_bytes: u64) -> Option<Mapping> {
         let fake: &Fake = spec.fake.as_ref()?;
         let announced = spec.medium.capacity.0;

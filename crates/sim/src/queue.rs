@@ -49,8 +49,8 @@ impl Queue {
         done
     }
 
-    /// It waits for the channel that is free first, then for the shared part; both are held from there on as long as it needs them. Alone it
-    /// takes its own time; with many, the slower of channels and shared part sets the pace.
+    /// It waits for the channel that is free first, then for the shared part; both are held from there on as long as it needs them.
+    /// Alone it takes its own time; with many, the slower of channels and shared part sets the pace.
     fn schedule_on_channels(&mut self, now_ns: u64, service_ns: u64, bytes: u64, is_write: bool) -> u64 {
         let serial = if is_write { self.serial_write } else { self.serial_read };
         let serial_ns = ((serial.ns + bytes as f64 * serial.ns_per_byte) as u64).min(service_ns);
@@ -59,6 +59,13 @@ impl Queue {
         self.shared_free_ns = through;
         *channel = through + (service_ns - serial_ns);
         *channel
+    }
+
+    /// Drops all commands: everything is free from this moment on.
+    pub(crate) fn forget(&mut self, at_ns: u64) {
+        self.free_ns.fill(at_ns);
+        self.shared_free_ns = at_ns;
+        self.all_done_ns = at_ns;
     }
 
     /// When everything handed over so far is done.

@@ -1,7 +1,7 @@
 //! What a medium does in the long run: the truth that estimates are held against.
 //!
-//! No estimate, only a very long run without data, after everything that helps at first is used up: caches, logs for small writes, fast ways
-//! for patterns.
+//! No estimate, only a very long run without data, after everything that helps at first is used up: caches, logs for small writes, fast
+//! ways for patterns.
 
 use device::{Completion, Device, Op, Request};
 use record::{Content, Direction, Histogram, Pattern};

@@ -45,14 +45,11 @@ fn divides(whole: Size, part: Size, path: &[&str], part_name: &str) -> Result<()
 
 /// Exactly one model, with the tables it needs.
 fn models(spec: &Spec) -> Result<(), Problem> {
-    let given: Vec<&str> = [
-        ("log_block", spec.log_block.is_some()),
-        ("page_mapped", spec.page_mapped.is_some()),
-        ("disk", spec.disk.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(name, given)| given.then_some(name))
-    .collect();
+    let given: Vec<&str> =
+        [("log_block", spec.log_block.is_some()), ("page_mapped", spec.page_mapped.is_some()), ("disk", spec.disk.is_some())]
+            .into_iter()
+            .filter_map(|(name, given)| given.then_some(name))
+            .collect();
     match given.as_slice() {
         [] => return problem(&["medium"], "one of the tables [log_block], [page_mapped] and [disk] must say how the medium works"),
         [_] => {}
@@ -73,7 +70,9 @@ fn medium(spec: &Spec) -> Result<(), Problem> {
         format!("{} is not a power of two from 512 B to 64 KiB", Bytes(block.0))
     })?;
     divides(medium.capacity, block, &["medium", "capacity"], "medium.logical_block")?;
-    require(medium.capacity.0 <= LARGEST, &["medium", "capacity"], || format!("{} is more than {}", Bytes(medium.capacity.0), Bytes(LARGEST)))?;
+    require(medium.capacity.0 <= LARGEST, &["medium", "capacity"], || {
+        format!("{} is more than {}", Bytes(medium.capacity.0), Bytes(LARGEST))
+    })?;
     if let Some(max) = medium.max_transfer {
         divides(max, block, &["medium", "max_transfer"], "medium.logical_block")?;
     }

@@ -17,7 +17,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Reads a profile from the text of its file. `name` is what errors call the file; its last part without `.toml` becomes the profile's name.
+    /// Reads a profile from the text of its file. `name` is what errors call the file; its last part without `.toml` becomes the
+    /// profile's name.
     ///
     /// # Errors
     /// Unknown and missing keys, values that are impossible and sizes that do not divide, with file, line and key.

@@ -81,10 +81,7 @@ impl<'de> Deserialize<'de> for Size {
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(FromText {
-            what: "a time as text with its unit, for example \"0.8 ms\"",
-            parse: Time::parse,
-        })
+        deserializer.deserialize_str(FromText { what: "a time as text with its unit, for example \"0.8 ms\"", parse: Time::parse })
     }
 }
 

@@ -124,7 +124,10 @@ impl LogBlockModel {
         let continues = start == self.last_end;
         self.last_end = end;
         let bytes = end - start;
-        if !continues && let Some(small) = &mut self.small && small.takes(bytes) {
+        if !continues
+            && let Some(small) = &mut self.small
+            && small.takes(bytes)
+        {
             return small.ns;
         }
         let partial = self.write.is_partial(start, end);

@@ -47,7 +47,8 @@ struct Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let op = prop_oneof![3 => Just(Op::Write), 3 => Just(Op::Read), 1 => Just(Op::Discard)];
-    let step = (op, 0..ANNOUNCED / 512 - 128, 1u64..=128, 1u8..=255).prop_map(|(op, sector, sectors, value)| Step { op, sector, sectors, value });
+    let step =
+        (op, 0..ANNOUNCED / 512 - 128, 1u64..=128, 1u8..=255).prop_map(|(op, sector, sectors, value)| Step { op, sector, sectors, value });
     proptest::collection::vec(step, 1..60)
 }
 

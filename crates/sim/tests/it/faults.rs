@@ -89,6 +89,16 @@ fn a_worn_out_medium_turns_read_only() {
     assert_eq!(kind(&mut device, Request::read(0, 0, 4096)), None);
 }
 
+#[test]
+fn a_medium_vanishes_at_its_moment_and_not_at_the_next_request() {
+    let mut device = failing("[[fault]]\nkind = \"vanish\"\nafter = \"0.1 ms\"\nlasts = \"1 s\"", 1);
+    let completion = run(&mut device, Request::write(0, 0, 64 * KIB));
+    assert!(completion.result.is_err_and(|error| error.is_gone()));
+    assert_eq!(completion.completed_ns, 100_000);
+    device.idle(2_000_000_000);
+    assert!(ms(&mut device, Request::read(0, 0, 4096)) < 10.0, "it starts afresh");
+}
+
 /// How many sectors of a write of 64 KiB that was under way at a power cut hold the new data, and whether they come first.
 fn torn(seed: u64) -> (usize, bool) {
     // A write of 64 KiB takes about 1.3 ms.

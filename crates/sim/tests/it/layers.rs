@@ -10,7 +10,8 @@ use crate::common::*;
 fn random_writes(device: &mut SimDevice, span: u64, n: u64, content: Content) -> f64 {
     let start = device.facts().capacity_bytes / 2;
     let mut dice = Dice(11);
-    (0..n).map(|_| ms(device, Request { content, ..Request::write(0, start + dice.below(span / 4096) * 4096, 4096) })).sum::<f64>() / n as f64
+    (0..n).map(|_| ms(device, Request { content, ..Request::write(0, start + dice.below(span / 4096) * 4096, 4096) })).sum::<f64>()
+        / n as f64
 }
 
 #[test]

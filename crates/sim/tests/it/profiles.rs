@@ -48,7 +48,10 @@ fn what_is_wrong_is_named_with_file_line_and_key() {
         refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"hang\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\""),
         refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"read-only\"\n[[fault]]\nkind = \"read-only\"\nlasts = \"1 s\""),
         refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[[fault]]\nkind = \"explodes\""),
-        refused("erase = \"4 ms\"", "erase = \"4 ms\"\n[heat]\nambient = 30.0\nlimit = 60.0\nresume = 70.0\ncooling = \"1 s\"\nslowdown = 2.0"),
+        refused(
+            "erase = \"4 ms\"",
+            "erase = \"4 ms\"\n[heat]\nambient = 30.0\nlimit = 60.0\nresume = 70.0\ncooling = \"1 s\"\nslowdown = 2.0",
+        ),
     ];
     insta::assert_snapshot!(all.join("\n"), @r#"
     cards/mine.toml, line 14: log_block.open_au: unknown field `open_au`, expected one of `au`, `open_aus`, `copy_rate`, `erase`, `log_merges`, `page_buffer`, `bypass`, `front`
@@ -103,10 +106,29 @@ fn a_good_one_keeps_its_words() {
 #[test]
 fn profiles_are_found_by_name_and_by_number() {
     for (alias, name) in [
-        ("1", "cf-lexar-300x"), ("2", "cf-kingston-266x"), ("2b", "cf-sandisk-ultra"), ("3", "sd-class4"), ("3b", "sd-worst"), ("4", "class6"),
-        ("5", "class10"), ("5b", "class10-bypass"), ("6", "a1"), ("7", "a2"), ("7cq", "a2-cq"), ("8", "usb2-voyager"), ("8b", "usb2-kingston"),
-        ("9", "usb3-extreme"), ("10", "emmc"), ("11", "ssd"), ("11pslc", "ssd-pslc"), ("12", "disk-5400"), ("13", "disk-10k"), ("14", "fake-wrap"),
-        ("14limbo", "fake-limbo"), ("span-cheat", "span-cheat-64"), ("a1", "a1"),
+        ("1", "cf-lexar-300x"),
+        ("2", "cf-kingston-266x"),
+        ("2b", "cf-sandisk-ultra"),
+        ("3", "sd-class4"),
+        ("3b", "sd-worst"),
+        ("4", "class6"),
+        ("5", "class10"),
+        ("5b", "class10-bypass"),
+        ("6", "a1"),
+        ("7", "a2"),
+        ("7cq", "a2-cq"),
+        ("8", "usb2-voyager"),
+        ("8b", "usb2-kingston"),
+        ("9", "usb3-extreme"),
+        ("10", "emmc"),
+        ("11", "ssd"),
+        ("11pslc", "ssd-pslc"),
+        ("12", "disk-5400"),
+        ("13", "disk-10k"),
+        ("14", "fake-wrap"),
+        ("14limbo", "fake-limbo"),
+        ("span-cheat", "span-cheat-64"),
+        ("a1", "a1"),
     ] {
         assert_eq!(Profile::builtin(alias).map(Profile::name), Some(name), "{alias}");
     }
@@ -114,7 +136,8 @@ fn profiles_are_found_by_name_and_by_number() {
 
 #[test]
 fn names_and_aliases_are_unique_and_every_profile_says_where_it_comes_from() {
-    let mut names: Vec<&str> = Profile::all().iter().flat_map(|p| std::iter::once(p.name()).chain(p.aliases().iter().map(String::as_str))).collect();
+    let mut names: Vec<&str> =
+        Profile::all().iter().flat_map(|p| std::iter::once(p.name()).chain(p.aliases().iter().map(String::as_str))).collect();
     let count = names.len();
     names.sort_unstable();
     names.dedup();
@@ -127,7 +150,8 @@ fn names_and_aliases_are_unique_and_every_profile_says_where_it_comes_from() {
 
 #[test]
 fn a_name_that_is_none_gets_the_closest() {
-    let closest = ["clas10", "disk", "A1", "limbo", "nothing-like-it"].map(|name| format!("{name}: {}", Profile::closest(name).join(" ")).trim_end().to_owned());
+    let closest = ["clas10", "disk", "A1", "limbo", "nothing-like-it"]
+        .map(|name| format!("{name}: {}", Profile::closest(name).join(" ")).trim_end().to_owned());
     insta::assert_snapshot!(closest.join("\n"), @r"
     clas10: class10 class6
     disk: disk-10k disk-5400 disk-7200

@@ -33,6 +33,12 @@ fn the_same_seed_gives_the_same_times_and_bytes() {
 }
 
 #[test]
+fn a_simulated_device_may_go_to_another_thread() {
+    fn goes<T: Send>(_: T) {}
+    goes(SimDevice::new(&Profile::all()[0], Options::default()));
+}
+
+#[test]
 fn another_seed_gives_other_times() {
     for profile in Profile::all() {
         assert!(session(profile, 3).0 != session(profile, 4).0, "{}", profile.name());
