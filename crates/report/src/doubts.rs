@@ -9,7 +9,7 @@ use crate::{figure, words};
 
 /// How far the run came, where that is not all the way; one sentence.
 pub(crate) fn state(record: &Record) -> Option<String> {
-    let done = record.cells.len();
+    let done = record.cells.iter().filter(|cell| cell.stop != Stop::Interrupted).count();
     let planned = record.plan.len().max(done);
     let progress = format!("{done} of {planned} planned cells are done");
     match record.run.ended {
@@ -71,12 +71,12 @@ fn grouped<'a>(record: &'a Record, wanted: impl Fn(&'a Cell) -> Vec<&'a Flag>) -
             }
         }
     }
-    groups.into_iter().map(|(flag, cells)| line(flag, &cells)).collect()
+    groups.into_iter().map(|(flag, cells)| line(record, flag, &cells)).collect()
 }
 
-fn line(flag: &Flag, cells: &[&Cell]) -> Doubt {
+fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> Doubt {
     let about = match cells {
-        [one] => words::cell(one),
+        [one] => words::cell_among(record, one),
         many => format!("{} ({} cells)", words::test(&many[0].test), many.len()),
     };
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));

@@ -181,7 +181,7 @@ impl Page {
                 last = &cell.test;
             }
             let Some(primary) = figure::primary(cell) else { continue };
-            let what = match words::params(&cell.params) {
+            let what = match words::row(&cell.params) {
                 params if params.is_empty() => words::metric(&primary.name),
                 params => params,
             };

@@ -142,6 +142,23 @@ pub fn cell(cell: &Cell) -> String {
     [test(&cell.test), params(&cell.params)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// The same where other cells differ from it by their span only: then the span is said too.
+pub fn cell_among(record: &Record, one: &Cell) -> String {
+    let alike = |other: &Cell| cell(other) == cell(one) && other.params.span_bytes != one.params.span_bytes;
+    let span = one.params.span_bytes.filter(|_| record.cells_of(&one.test).any(alike));
+    let span = span.map(|bytes| format!(", span {}", Bytes(bytes))).unwrap_or_default();
+    cell(one) + &span
+}
+
+/// What tells a cell from its neighbours in a table of its own: all parameters but the usual place, the form first.
+pub fn row(params: &Params) -> String {
+    let usual = |part: &String| params.region.is_some_and(|r| matches!(r, Region::Middle | Region::File) && region(r) == part);
+    let block = params.block_bytes.map(|bytes| Bytes(bytes).to_string());
+    let form = params.form.iter().map(|form| clean(form));
+    let rest = variant(params).into_iter().skip(params.form.iter().count()).filter(|part| !usual(part));
+    form.chain(block).chain(rest).collect::<Vec<_>>().join(", ")
+}
+
 /// Why a cell ended, in one word.
 pub fn stop(stop: Stop) -> &'static str {
     match stop {
