@@ -249,7 +249,7 @@ fn random_offsets(blocks: u64) -> impl FnMut() -> u64 {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (u128::from(x ^ x >> 31) * u128::from(blocks) >> 64) as u64 * BLOCK_BYTES
+        ((u128::from(x ^ x >> 31) * u128::from(blocks)) >> 64) as u64 * BLOCK_BYTES
     }
 }
 

@@ -119,6 +119,13 @@ mod tests {
         })
     }
 
+    #[test]
+    fn guards_that_allow_everything_keep_the_contract() {
+        let everything = Extents::of([Extent::new(0, CAPACITY)]);
+        let mut device = WriteBudget::new(ExtentGuard::new(traced_medium(), everything), u64::MAX);
+        crate::conformance::device_conformance(&mut device);
+    }
+
     proptest! {
         #[test]
         fn no_write_outside_the_span_reaches_the_medium(

@@ -246,3 +246,25 @@ fn punches_holes(file: &OwnedFd, size_bytes: u64) -> bool {
     let behind = size_bytes.next_multiple_of(4096);
     fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, behind, 4096).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    #[test]
+    fn where_nameless_files_cannot_be_made_the_name_is_gone_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = File::from(named_for_a_moment(dir.path(), Mode::RUSR | Mode::WUSR).unwrap());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        file.write_all_at(b"still here", 0).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 10);
+    }
+
+    #[test]
+    fn where_no_file_can_be_made_the_directory_is_named() {
+        let error = nameless_file(Path::new("/proc/self")).unwrap_err().to_string();
+        assert!(error.starts_with("cannot open /proc/self: "), "{error}");
+    }
+}

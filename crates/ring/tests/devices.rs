@@ -133,6 +133,11 @@ fn what_is_not_as_expected_is_not_opened() {
     let message = |path: &str, expect| open(path, expect).err().unwrap().to_string();
     insta::assert_snapshot!(message("/dev/null", Expect::Block), @"/dev/null is a character device, not a block device");
     insta::assert_snapshot!(message("/", Expect::File { capacity_bytes: MIB }), @"/ is a directory, not a regular file");
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let refused = open(pipe.to_str().unwrap(), Expect::Block).err();
+    assert!(matches!(refused, Some(OpenError::WrongType { found: "a pipe", .. })), "{refused:?}");
     assert!(matches!(open("/does/not/exist", Expect::Block), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::NotFound));
 }
 
