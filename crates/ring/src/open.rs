@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use device::Facts;
-use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fallocate, fstat, open, statx};
+use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fallocate, fstat, fstatfs, open, statx};
 use rustix::io::Errno;
 
 use crate::ioctl;
@@ -140,8 +140,9 @@ fn named_for_a_moment(dir: &Path, mode: Mode) -> rustix::io::Result<OwnedFd> {
 pub(crate) fn adopt(file: File, path: &Path, writable: bool, expect: Expect, settings: &Settings) -> Result<Opened, OpenError> {
     let refused = |source: io::Error| OpenError::Refused { path: path.to_owned(), source };
     let unit = direct_unit(file.as_fd());
-    // A unit of 0 means that O_DIRECT is taken and not meant (encrypted files, journalled data).
-    let direct = if unit == Some(0) { None } else { reopen_direct(file.as_fd(), writable).map_err(refused)? };
+    // A unit of 0 means that O_DIRECT is taken and not meant (encrypted files, journalled data); in memory it cannot be meant.
+    let pretended = unit == Some(0) || (expect != Expect::Block && lives_in_memory(&file));
+    let direct = if pretended { None } else { reopen_direct(file.as_fd(), writable).map_err(refused)? };
     let kind = match expect {
         Expect::Block => Kind::Block,
         Expect::File { .. } => Kind::File,
@@ -239,6 +240,13 @@ fn direct_unit(file: BorrowedFd<'_>) -> Option<u64> {
     let stat = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     let told = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::DIOALIGN);
     told.then_some(u64::from(stat.stx_dio_offset_align))
+}
+
+/// Whether a file is in tmpfs or ramfs, which take O_DIRECT since Linux 6.6 and go to the page cache all the same.
+fn lives_in_memory(file: &File) -> bool {
+    const TMPFS_MAGIC: u32 = 0x0102_1994;
+    const RAMFS_MAGIC: u32 = 0x8584_58f6;
+    fstatfs(file).is_ok_and(|stat| [TMPFS_MAGIC, RAMFS_MAGIC].contains(&(stat.f_type as u32)))
 }
 
 /// Tries it behind the end, where there is nothing to lose.
