@@ -1,10 +1,13 @@
 //! Everything about the project that is not the program: checks, generated documents, comparisons with other tools.
 
+mod agree;
 mod bench;
 mod docs;
+mod footprint;
 mod generated;
 mod pages;
 mod schema;
+mod section;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -25,8 +28,12 @@ enum Task {
     Man { directory: PathBuf },
     /// Writes the shell completions into a directory.
     Completions { directory: PathBuf },
+    /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
+    Agree(agree::Flags),
     /// Measures how fast the program is, as ratios against fio.
     Bench(bench::Flags),
+    /// Measures how large the program is, how fast it starts, how much memory a run takes.
+    Footprint(footprint::Flags),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -37,6 +44,8 @@ fn main() -> anyhow::Result<()> {
         Task::Docs(flags) => docs::run(root, &flags),
         Task::Man { directory } => pages::man(&directory),
         Task::Completions { directory } => pages::completions(&directory),
+        Task::Agree(flags) => agree::run(root, &flags),
         Task::Bench(flags) => bench::run(root, &flags),
+        Task::Footprint(flags) => footprint::run(root, &flags),
     }
 }
