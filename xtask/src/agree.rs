@@ -1,0 +1,133 @@
+//! `cargo xtask agree`: whether our numbers are fio's, for the same I/O on the same device.
+//!
+//! The device is a loop device that the command makes itself, over a file on disk and over one in memory, past the page cache
+//! (`--direct-io=on`). Each cell is measured in pairs, ours and fio's one after the other, the first of a pair changing with each, so that
+//! what else the machine does falls on both; the median of the ratios counts.
+
+mod cells;
+mod ground;
+mod page;
+mod rivals;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use record::units::Bytes;
+
+use cells::{CELLS, Cell};
+use ground::{Ground, On};
+use rivals::{Fio, Flashmark, Measured};
+
+/// The medians may differ by this share.
+const TOLERANCE: f64 = 0.05;
+
+/// What to compare, and where.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Where the file under the loop device lies.
+    #[arg(long, value_delimiter = ',', default_value = "disk,tmpfs")]
+    on: Vec<On>,
+    /// Only the cells with this in their name.
+    #[arg(long)]
+    only: Option<String>,
+    /// Pairs of runs for each cell.
+    #[arg(long, default_value_t = 5)]
+    pairs: usize,
+    /// Size of the file.
+    #[arg(long, default_value = "2GiB")]
+    size: Bytes,
+    /// The program to hold against fio; without it, it is built as released.
+    #[arg(long)]
+    program: Option<PathBuf>,
+    /// Keeps the tables in docs/agreement.md.
+    #[arg(long)]
+    write: bool,
+}
+
+/// All pairs of one cell on one ground.
+struct Row {
+    cell: &'static Cell,
+    ours: Vec<Measured>,
+    fio: Vec<Measured>,
+}
+
+impl Row {
+    fn ratios(&self) -> Vec<f64> {
+        self.ours.iter().zip(&self.fio).map(|(ours, fio)| ours.iops / fio.iops).collect()
+    }
+
+    /// The median of the ratios.
+    fn ratio(&self) -> f64 {
+        stats::median(&mut self.ratios()).unwrap_or(f64::NAN)
+    }
+
+    fn agrees(&self) -> bool {
+        (self.ratio() - 1.0).abs() <= TOLERANCE
+    }
+}
+
+/// What was found on one ground.
+struct Table {
+    on: On,
+    machine: String,
+    rows: Vec<Row>,
+}
+
+/// Measures, prints the tables, and fails if a cell does not agree.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    ensure!(flags.pairs > 0, "at least one pair is needed");
+    let interrupted = Arc::new(AtomicBool::new(false));
+    // Ctrl-C ends the child that measures; this process goes on, to detach and remove what it made.
+    signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted.clone()).context("listening for Ctrl-C")?;
+    let program = match &flags.program {
+        Some(program) => program.clone(),
+        None => rivals::build(root)?,
+    };
+    let mut tables = Vec::new();
+    for &on in &flags.on {
+        let ground = Ground::make(root, on, flags.size.0)?;
+        let table = compare(&ground, &program, flags, &interrupted)?;
+        println!("{}", page::table(&table));
+        tables.push(table);
+    }
+    if flags.write {
+        page::keep(root, &tables, flags.pairs)?;
+    }
+    let apart: Vec<String> = tables.iter().flat_map(|t| t.rows.iter().filter(|row| !row.agrees()).map(|row| format!("{} on {}", row.cell.name, t.on))).collect();
+    ensure!(apart.is_empty(), "differ by more than {} %: {}", TOLERANCE * 100.0, apart.join(", "));
+    Ok(())
+}
+
+fn compare(ground: &Ground, program: &Path, flags: &Flags, interrupted: &AtomicBool) -> Result<Table> {
+    let ours = Flashmark::new(program, ground)?;
+    let mut rows = Vec::new();
+    for cell in CELLS.iter().filter(|cell| flags.only.as_ref().is_none_or(|only| cell.name.contains(only))) {
+        rows.push(pairs(cell, &ours, ground, flags.pairs, interrupted)?);
+    }
+    Ok(Table { on: ground.on(), machine: ours.machine(), rows })
+}
+
+/// Measures one cell pair by pair. The run before the first only warms up, and says where the cell's span lies.
+fn pairs(cell: &'static Cell, ours: &Flashmark, ground: &Ground, pairs: usize, interrupted: &AtomicBool) -> Result<Row> {
+    eprint!("{} on {}: ", cell.name, ground.on());
+    let warm = ours.measure(cell)?;
+    let fio = Fio::new(cell, &warm, ground);
+    let mut row = Row { cell, ours: Vec::new(), fio: Vec::new() };
+    for number in 0..pairs {
+        ensure!(!interrupted.load(Ordering::Relaxed), "interrupted");
+        if number % 2 == 0 {
+            row.ours.push(ours.measure(cell)?);
+            row.fio.push(fio.measure()?);
+        } else {
+            row.fio.push(fio.measure()?);
+            row.ours.push(ours.measure(cell)?);
+        }
+        eprint!("{:.3} ", row.ratios()[number]);
+    }
+    eprintln!("-> {:.3}", row.ratio());
+    Ok(row)
+}

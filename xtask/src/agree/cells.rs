@@ -1,0 +1,107 @@
+//! The cells that are held against fio: each once in our words and once in fio's (flash.md J).
+
+/// One cell.
+pub struct Cell {
+    /// What a reader calls it.
+    pub name: &'static str,
+    /// Our test.
+    pub test: &'static str,
+    /// Its settings, as one would type them.
+    pub settings: &'static [(&'static str, &'static str)],
+    /// fio's job, without the device, span and amount.
+    pub fio: &'static [&'static str],
+    /// What ends fio's job.
+    pub ends: Ends,
+}
+
+/// What both sides do as much of.
+#[derive(Clone, Copy)]
+pub enum Ends {
+    /// As many bytes.
+    Bytes,
+    /// As many I/Os.
+    Ops,
+    /// As many seconds.
+    Seconds(u32),
+}
+
+/// Across the table: both directions, in order and at random, small and large, alone and eight at a time.
+pub const CELLS: &[Cell] = &[
+    Cell {
+        name: "sequential read, 4 KiB",
+        test: "sequential-read",
+        settings: &[("block", "4KiB"), ("total", "256MiB"), ("certainty", "0%")],
+        fio: &["--rw=read", "--bs=4k", PSYNC],
+        ends: Ends::Bytes,
+    },
+    Cell {
+        name: "sequential read, 1 MiB",
+        test: "sequential-read",
+        settings: &[("block", "1MiB"), ("total", "2GiB"), ("certainty", "0%")],
+        fio: &["--rw=read", "--bs=1m", PSYNC],
+        ends: Ends::Bytes,
+    },
+    Cell {
+        name: "sequential write, 64 KiB",
+        test: "sequential-write",
+        settings: &[("block", "64KiB"), ("content", "incompressible"), ("total", "512MiB"), ("certainty", "0%")],
+        fio: &["--rw=write", "--bs=64k", PSYNC],
+        ends: Ends::Bytes,
+    },
+    Cell {
+        name: "sequential write, 1 MiB",
+        test: "sequential-write",
+        settings: &[("block", "1MiB"), ("content", "incompressible"), ("total", "1GiB"), ("certainty", "0%")],
+        fio: &["--rw=write", "--bs=1m", PSYNC],
+        ends: Ends::Bytes,
+    },
+    Cell {
+        name: "zero fill, 1 MiB",
+        test: "zero-fill",
+        settings: &[("span", "1GiB")],
+        fio: &["--rw=write", "--bs=1m", "--zero_buffers", PSYNC],
+        ends: Ends::Bytes,
+    },
+    Cell {
+        name: "random read, 4 KiB, one thread",
+        test: "random-read",
+        settings: &[("block", "4KiB"), ("region", "middle"), ("span", "512MiB"), ("threads", "1"), ("iterations", "80000")],
+        fio: &["--rw=randread", "--bs=4k", SECTORS, REPEATING, PSYNC],
+        ends: Ends::Ops,
+    },
+    Cell {
+        name: "random read, 512 B, one thread, whole medium",
+        test: "random-read",
+        settings: &[("block", "512B"), ("region", "whole"), ("threads", "1"), ("iterations", "40000")],
+        fio: &["--rw=randread", "--bs=512", REPEATING, PSYNC],
+        ends: Ends::Ops,
+    },
+    Cell {
+        name: "random read, 4 KiB, eight at a time",
+        test: "random-read",
+        settings: &[("block", "4KiB"), ("region", "middle"), ("span", "512MiB"), ("threads", "8"), ("iterations", "30000")],
+        fio: &["--rw=randread", "--bs=4k", SECTORS, REPEATING, "--ioengine=io_uring", "--iodepth=8"],
+        ends: Ends::Ops,
+    },
+    Cell {
+        name: "random write, 4 KiB",
+        test: "random-write",
+        settings: &[("block", "4KiB"), ("total", "128MiB"), ("overwhelm", "4MiB"), ("certainty", "0%"), ("slow_certainty", "0%")],
+        fio: &["--rw=randwrite", "--bs=4k", PSYNC],
+        ends: Ends::Ops,
+    },
+    Cell {
+        name: "seek, 512 B, whole medium",
+        test: "seek",
+        settings: &[("time", "3s")],
+        fio: &["--rw=randread", "--bs=512", REPEATING, PSYNC],
+        ends: Ends::Seconds(3),
+    },
+];
+
+/// One I/O at a time by pread and pwrite, as we do it.
+const PSYNC: &str = "--ioengine=psync";
+/// IOTest's places: multiples of the sector and not of the block.
+const SECTORS: &str = "--blockalign=512";
+/// Places may come again.
+const REPEATING: &str = "--norandommap=1";

@@ -1,0 +1,87 @@
+//! The loop device both sides measure: made here, and gone afterwards.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use device::Filler;
+use host::loopdev::attach_with;
+use host::{Loop, LoopOptions};
+use record::Content;
+use tempfile::TempDir;
+
+/// The file is written in such pieces.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// Where the file under the loop device lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum On {
+    /// On the disk that holds the checkout.
+    Disk,
+    /// In memory.
+    Tmpfs,
+}
+
+impl fmt::Display for On {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            On::Disk => "disk",
+            On::Tmpfs => "tmpfs",
+        })
+    }
+}
+
+/// A loop device over a file that is wholly written, past the page cache. Dropped: detached, then the file removed.
+pub struct Ground {
+    // Before the folder: detached first.
+    medium: Loop,
+    folder: TempDir,
+    on: On,
+}
+
+impl Ground {
+    /// Makes it. Needs root.
+    pub fn make(root: &Path, on: On, bytes: u64) -> Result<Ground> {
+        let parent = match on {
+            On::Disk => root.join("target"),
+            On::Tmpfs => PathBuf::from("/dev/shm"),
+        };
+        let folder = tempfile::Builder::new().prefix("flashmark-agree-").tempdir_in(&parent);
+        let folder = folder.with_context(|| format!("no directory can be made in {}", parent.display()))?;
+        let file = folder.path().join("medium");
+        write_whole(&file, bytes).with_context(|| format!("writing {}", file.display()))?;
+        let options = LoopOptions { direct_io: true, ..LoopOptions::default() };
+        let medium = attach_with(&file, options).context("a loop device needs root")?;
+        ensure!(medium.direct_io(), "the file system under {} does not let a loop device past the page cache", parent.display());
+        Ok(Ground { medium, folder, on })
+    }
+
+    /// The loop device.
+    pub fn device(&self) -> &Path {
+        self.medium.path()
+    }
+
+    /// A directory for what the runs leave.
+    pub fn scratch(&self) -> PathBuf {
+        self.folder.path().join("runs")
+    }
+
+    /// Where the file lies.
+    pub fn on(&self) -> On {
+        self.on
+    }
+}
+
+/// Every block is allocated and written: holes would be read without touching anything, and written twice.
+fn write_whole(path: &Path, bytes: u64) -> Result<()> {
+    let mut file = File::create_new(path)?;
+    let filler = Filler::new(1);
+    let mut piece = vec![0; PIECE_BYTES as usize];
+    for offset in (0..bytes / PIECE_BYTES).map(|number| number * PIECE_BYTES) {
+        filler.fill(&mut piece, Content::Incompressible, 0, offset);
+        file.write_all(&piece)?;
+    }
+    Ok(file.sync_all()?)
+}

@@ -1,0 +1,147 @@
+//! The two programs, and how each is told to do the same.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use record::{Direction, Record, Stop};
+use serde_json::Value;
+
+use super::cells::{Cell, Ends};
+use super::ground::Ground;
+
+/// What one run brought, and what it did.
+pub struct Measured {
+    /// I/Os a second.
+    pub iops: f64,
+    /// I/Os done.
+    pub ops: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// The command line, for whoever wants to do it again; the device is called DEVICE.
+    pub command: String,
+    direction: Direction,
+    span: (u64, u64),
+}
+
+#[cfg(test)]
+impl Measured {
+    /// A figure that nobody measured.
+    pub fn made_up(iops: f64) -> Measured {
+        Measured { iops, ops: 1, bytes: 1, command: String::new(), direction: Direction::Read, span: (0, 1) }
+    }
+}
+
+/// Builds the program as it is released.
+pub fn build(root: &Path) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo).args(["build", "--release", "--quiet", "--package", "flashmark"]).current_dir(root).status()?;
+    ensure!(built.success(), "flashmark does not build");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    Ok(target.join("release/flashmark"))
+}
+
+/// Our side.
+pub struct Flashmark<'a> {
+    program: &'a Path,
+    ground: &'a Ground,
+    machine: RefCell<String>,
+}
+
+impl<'a> Flashmark<'a> {
+    /// The program, to measure on this ground.
+    pub fn new(program: &'a Path, ground: &'a Ground) -> Result<Flashmark<'a>> {
+        ensure!(program.is_file(), "there is no program at {}", program.display());
+        Ok(Flashmark { program, ground, machine: RefCell::default() })
+    }
+
+    /// The machine as the last record describes it.
+    pub fn machine(&self) -> String {
+        self.machine.borrow().clone()
+    }
+
+    /// Runs the one cell.
+    pub fn measure(&self, cell: &Cell) -> Result<Measured> {
+        let device = self.ground.device().display().to_string();
+        let settings = cell.settings.iter().map(|(name, value)| format!("--set={}.{name}={value}", cell.test));
+        let mut words = vec!["run".to_owned(), device.clone(), "--suite=seeds".into(), format!("--only={}", cell.test)];
+        words.extend(settings);
+        words.extend([format!("--erase={device}"), "--quiet".into(), "--json=-".into()]);
+        let output = Command::new(self.program).args(&words).env("FLASHMARK_HOME", self.ground.scratch()).output()?;
+        ensure!(output.status.success(), "flashmark {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        let record = Record::from_json(&String::from_utf8(output.stdout)?)?;
+        *self.machine.borrow_mut() = machine(&record);
+        let command = format!("flashmark {}", words.join(" ").replace(&device, "DEVICE"));
+        measured(&record, cell, command)
+    }
+}
+
+/// The one cell of a record.
+fn measured(record: &Record, cell: &Cell, command: String) -> Result<Measured> {
+    let [found] = &record.cells[..] else { bail!("{}: {} cells instead of one", cell.name, record.cells.len()) };
+    ensure!(!matches!(found.stop, Stop::Error | Stop::Interrupted), "{}: {}", cell.name, found.reason.as_deref().unwrap_or("interrupted"));
+    if let Some(flag) = found.flags.iter().find(|flag| flag.is_impossible()) {
+        bail!("{}: {flag}", cell.name);
+    }
+    let span = found.params.span_offset_bytes.zip(found.params.span_bytes).context("the cell has no span")?;
+    let iops = found.metrics.iops.context("the cell has no rate")?.value;
+    let direction = found.params.direction.context("the cell has no direction")?;
+    Ok(Measured { iops, ops: found.ops, bytes: found.bytes, command, direction, span })
+}
+
+/// Processor and kernel.
+fn machine(record: &Record) -> String {
+    let host = record.host.clone().unwrap_or_default();
+    let kernel = host.kernel.unwrap_or_default();
+    let kernel = kernel.split('-').next().unwrap_or_default();
+    format!("{}, {} cores, Linux {kernel}", host.cpu.as_deref().unwrap_or("unknown processor"), host.cpus.unwrap_or(1))
+}
+
+/// fio, told to do what a cell of ours did.
+pub struct Fio {
+    words: Vec<String>,
+    command: String,
+    direction: Direction,
+    span: (u64, u64),
+}
+
+impl Fio {
+    /// The same I/O on the same span, as much of it as `done` did.
+    pub fn new(cell: &Cell, done: &Measured, ground: &Ground) -> Fio {
+        let device = ground.device().display().to_string();
+        let (offset, size) = done.span;
+        let mut words: Vec<String> = ["--name=agree", "--direct=1", "--thread", "--randrepeat=0"].map(str::to_owned).to_vec();
+        words.extend(cell.fio.iter().map(|word| (*word).to_owned()));
+        words.extend([format!("--filename={device}"), format!("--offset={offset}"), format!("--size={size}")]);
+        match cell.ends {
+            Ends::Bytes => words.push(format!("--io_size={}", done.bytes)),
+            Ends::Ops => words.push(format!("--number_ios={}", done.ops)),
+            Ends::Seconds(seconds) => words.extend(["--time_based".to_owned(), format!("--runtime={seconds}")]),
+        }
+        let command = format!("fio {}", words.join(" ").replace(&device, "DEVICE"));
+        Fio { words, command, direction: done.direction, span: done.span }
+    }
+
+    /// Runs it.
+    pub fn measure(&self) -> Result<Measured> {
+        let output = Command::new("fio").args(&self.words).arg("--output-format=json").output();
+        let output = output.context("fio does not start; install it (apt install fio)")?;
+        ensure!(output.status.success(), "{}: {}", self.command, String::from_utf8_lossy(&output.stderr).trim());
+        let text = String::from_utf8_lossy(&output.stdout);
+        let json = text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?;
+        self.read(&serde_json::from_str(json)?)
+    }
+
+    fn read(&self, results: &Value) -> Result<Measured> {
+        let side = match self.direction {
+            Direction::Read => "read",
+            Direction::Write => "write",
+        };
+        let found = &results["jobs"][0][side];
+        let number = |key: &str| found[key].as_f64().with_context(|| format!("fio's results have no {side}.{key}"));
+        let (iops, ops, bytes) = (number("iops")?, number("total_ios")? as u64, number("io_bytes")? as u64);
+        ensure!(ops > 0 && iops > 0.0, "fio did no I/O: {}", self.command);
+        Ok(Measured { iops, ops, bytes, command: self.command.clone(), direction: self.direction, span: self.span })
+    }
+}
