@@ -10,6 +10,7 @@ use crate::profile::units::Rate;
 pub(crate) struct Compression {
     /// Share of the streaming time that zeros take.
     zeros_ease: f64,
+    zeros_ns_per_byte: f64,
     repeats: bool,
     zeros_write_ns: Option<f64>,
 }
@@ -18,6 +19,7 @@ impl Compression {
     pub(crate) fn new(compression: &spec::Compression, usual: Rate) -> Compression {
         Compression {
             zeros_ease: usual.0 / compression.zeros_rate.0,
+            zeros_ns_per_byte: compression.zeros_rate.ns_per_byte(),
             repeats: compression.repeats,
             zeros_write_ns: compression.zeros_write.map(|time| time.0),
         }
@@ -29,8 +31,9 @@ impl Compression {
     }
 
     /// What a whole write takes, where nothing of it needs to be stored.
-    pub(crate) fn shortcut(&self, content: Content) -> Option<f64> {
-        self.zeros_write_ns.filter(|_| self.compressible(content) == 1.0)
+    pub(crate) fn shortcut(&self, content: Content, bytes: u64) -> Option<f64> {
+        let command_ns = self.zeros_write_ns.filter(|_| self.compressible(content) == 1.0)?;
+        Some(command_ns + bytes as f64 * self.zeros_ns_per_byte)
     }
 
     fn compressible(&self, content: Content) -> f64 {

@@ -217,7 +217,7 @@ impl SimDevice {
             }
         };
         if self.memory.is_some() {
-            self.move_data(request, done_ns, done_ns);
+            self.move_data(request, done_ns);
         }
         done_ns
     }
@@ -243,7 +243,7 @@ impl SimDevice {
             }
         };
         if self.memory.is_some() {
-            self.move_data(request, done_ns, durable_ns);
+            self.move_data(request, durable_ns);
         }
         done_ns
     }
@@ -317,8 +317,8 @@ impl SimDevice {
         }
     }
 
-    /// Copies between buffer and medium, through the mapping.
-    fn move_data(&mut self, request: &Request, done_ns: u64, durable_ns: u64) {
+    /// Copies between buffer and medium, through the mapping; a write is durable from `durable_ns` on.
+    fn move_data(&mut self, request: &Request, durable_ns: u64) {
         if request.op == Op::Flush {
             return;
         }
@@ -329,7 +329,7 @@ impl SimDevice {
         };
         let mut done = 0;
         for (behind, run) in mapping.runs(offset, bytes) {
-            self.move_run(request, done, behind, run, durable_ns.max(done_ns));
+            self.move_run(request, done, behind, run, durable_ns);
             done += run;
         }
     }

@@ -7,7 +7,7 @@ use record::units::{Bytes, significant};
 use record::{Direction, Pattern};
 
 use crate::profile::Profile;
-use crate::truth::{Load, Work};
+use crate::truth::{Length, Load, Work};
 use crate::{Options, SimDevice};
 
 const KIB: u64 = 1 << 10;
@@ -186,11 +186,11 @@ fn modelled(profile: &Profile, quantity: Quantity) -> f64 {
         let work = Work { direction, pattern: Pattern::Sequential, ..Work::random_write(block, profile.capacity_bytes()) };
         // As dd does: 512 MB in a row. The first eighth warms up.
         let n = SPAN / block;
-        Load::new(profile, &work, SEED).rate(n / 8, n - n / 8) * block as f64 / 1e6
+        Load::new(profile, &work, SEED).rate(Length::ios(n / 8), Length::ios(n - n / 8)) * block as f64 / 1e6
     };
     let random = |direction, block, queue_depth, span| {
         let work = Work { direction, queue_depth, ..Work::random_write(block, span) };
-        Load::new(profile, &work, SEED).rate(20_000, 100_000)
+        Load::new(profile, &work, SEED).rate(Length::ios(20_000), Length::ios(100_000))
     };
     match quantity {
         Write(block) => row(Direction::Write, block),
@@ -199,11 +199,11 @@ fn modelled(profile: &Profile, quantity: Quantity) -> f64 {
         RandomWrite(block, depth) => random(Direction::Write, block, depth, SPAN),
         Seeks(percent) => {
             let work = Work { offset_bytes: Some(0), ..Work::random_read(K4, profile.capacity_bytes() * u64::from(percent) / 100) };
-            Load::new(profile, &work, SEED).rate(1000, 100_000)
+            Load::new(profile, &work, SEED).rate(Length::ios(1000), Length::ios(100_000))
         }
         SectorWrite => {
             let work = Work { offset_bytes: Some(0), ..Work::random_write(512, profile.capacity_bytes()) };
-            1e3 / Load::new(profile, &work, SEED).rate(1000, 50_000)
+            1e3 / Load::new(profile, &work, SEED).rate(Length::ios(1000), Length::ios(50_000))
         }
         Groups => 1e3 / mean_ms(profile, 5000, |g| (KIB + (g * 8 * MIB) % (profile.capacity_bytes() - 8 * MIB), 66 * KIB)),
         PastOpen(block) => past_open(profile, block),

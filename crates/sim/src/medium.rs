@@ -76,7 +76,7 @@ impl Medium {
     pub(crate) fn write(&mut self, offset: u64, bytes: u64, content: Content) -> f64 {
         let at = self.timing_offset(offset);
         let (ease, shortcut) = match &self.compression {
-            Some(compression) => (compression.ease(content), compression.shortcut(content)),
+            Some(compression) => (compression.ease(content), compression.shortcut(content, bytes)),
             None => (1.0, None),
         };
         let pattern = self.pattern.as_mut().and_then(|pattern| pattern.takes(offset, bytes));

@@ -31,7 +31,7 @@ pub struct Compression {
     /// Whether a block that repeats counts as zeros.
     #[serde(default)]
     pub repeats: bool,
-    /// What a random write of zeros takes instead of everything else; the usual way where absent.
+    /// Command time of a write of nothing but zeros, which then opens and merges nothing; the usual way where absent.
     pub zeros_write: Option<Time>,
 }
 
