@@ -17,7 +17,8 @@ fn main() -> ExitCode {
     match dispatch(cli.command) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            eprintln!("flashmark: {failure}");
+            // One line, whatever the names in it hold.
+            eprintln!("flashmark: {}", report::words::clean(&failure.to_string()));
             failure.exit.into()
         }
     }

@@ -27,7 +27,7 @@ pub fn run(flags: &ListFlags) -> Result {
 fn name(disk: &Disk) -> String {
     let parts = [&disk.medium.vendor, &disk.medium.model];
     let name: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
-    if name.is_empty() { "no name".to_owned() } else { name.join(" ") }
+    if name.is_empty() { "no name".to_owned() } else { report::words::clean(&name.join(" ")) }
 }
 
 fn kind(disk: &Disk) -> String {

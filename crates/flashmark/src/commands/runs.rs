@@ -1,5 +1,6 @@
 //! `flashmark runs`: the runs kept on this machine, oldest first.
 
+use report::words::clean;
 use store::Store;
 
 use crate::cli::RunsFlags;
@@ -28,17 +29,17 @@ pub fn run(flags: &RunsFlags) -> Result {
         let line = match &run.overview {
             Ok(it) => {
                 let ended = serde_json::to_value(it.ended).or_internal()?;
-                let label = it.label.as_deref().map(|label| format!("  \"{label}\"")).unwrap_or_default();
+                let label = it.label.as_deref().map(|label| format!("  \"{}\"", clean(label))).unwrap_or_default();
                 format!(
                     "{:<44} {:<12} {:>3}/{:<3} cells  {}{label}\n",
                     run.dir.name(),
                     ended.as_str().unwrap_or("-"),
                     it.cells_done,
                     it.cells_planned,
-                    it.medium
+                    clean(&it.medium)
                 )
             }
-            Err(reason) => format!("{:<44} damaged: {reason}\n", run.dir.name()),
+            Err(reason) => format!("{:<44} damaged: {}\n", run.dir.name(), clean(reason)),
         };
         print(&line)?;
     }

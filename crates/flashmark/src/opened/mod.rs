@@ -117,36 +117,29 @@ impl Opened {
         let name = [self.medium.vendor.clone(), self.medium.model.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ");
         let size = self.medium.capacity_bytes.map(|bytes| format!(", {}", Bytes(bytes))).unwrap_or_default();
         let on = self.target.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
-        let name = if name.is_empty() { "medium without a name".to_owned() } else { name };
+        let name = if name.is_empty() { "medium without a name".to_owned() } else { report::words::clean(&name) };
         format!("{}: {name}{size}{on}", self.target.path)
     }
 
     /// Whether this is the medium the record was made on. A run goes on only with the same one.
     pub fn same_as(&self, record: &Record) -> std::result::Result<(), anyhow::Error> {
         let (now, then) = (&self.medium, &record.medium);
-        let differ = |what: &str, then: &dyn std::fmt::Debug, now: &dyn std::fmt::Debug| {
-            Err(anyhow::anyhow!("this is not the medium the run began on: {what} was {then:?}, is {now:?}; put the first one back, or start a new run"))
+        let size = |medium: &Medium| medium.capacity_bytes.map(|bytes| format!("{bytes} bytes"));
+        let name = |medium: &Medium| {
+            let parts = [medium.vendor.clone(), medium.model.clone()];
+            Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty())
         };
-        if now.cid != then.cid {
-            return differ("CID", &then.cid, &now.cid);
-        }
-        if now.serial != then.serial {
-            return differ("serial number", &then.serial, &now.serial);
-        }
-        if (&now.vendor, &now.model) != (&then.vendor, &then.model) {
-            return differ("model", &then.model, &now.model);
-        }
-        if now.capacity_bytes != then.capacity_bytes {
-            return differ("size", &then.capacity_bytes, &now.capacity_bytes);
-        }
-        if now.profile != then.profile {
-            return differ("profile", &then.profile, &now.profile);
-        }
-        let backing = |target: &Target| target.backing.clone();
-        if backing(&self.target) != backing(&record.target) {
-            return differ("backing file", &backing(&record.target), &backing(&self.target));
-        }
-        Ok(())
+        let marks = [
+            ("CID", then.cid.clone(), now.cid.clone()),
+            ("serial number", then.serial.clone(), now.serial.clone()),
+            ("model", name(then), name(now)),
+            ("size", size(then), size(now)),
+            ("profile", then.profile.clone(), now.profile.clone()),
+            ("backing file", record.target.backing.clone(), self.target.backing.clone()),
+        ];
+        let Some((what, then, now)) = marks.into_iter().find(|(_, then, now)| then != now) else { return Ok(()) };
+        let [then, now] = [then, now].map(|mark| mark.unwrap_or_else(|| "unknown".into()));
+        anyhow::bail!("this is not the medium the run began on: its {what} was {then}, is {now}; put the first one back, or start a new run")
     }
 }
 

@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
 mod bad_input;
+mod crash;
 mod refusals;
+mod sim_runs;
 mod support;

@@ -259,6 +259,13 @@ impl LoopDevice {
         LoopDevice { path, image }
     }
 
+    /// Over `image`, at exactly this node; none where another program has it.
+    pub fn at(node: &str, image: &Path) -> Option<LoopDevice> {
+        let image = fs::canonicalize(image).unwrap();
+        let made = Command::new("losetup").args(["--direct-io=on", node]).arg(&image).status().unwrap();
+        made.success().then(|| LoopDevice { path: node.to_owned(), image })
+    }
+
     /// Its node as a word on the command line.
     pub fn word(&self) -> &str {
         &self.path

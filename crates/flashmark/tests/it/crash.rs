@@ -1,0 +1,379 @@
+//! Runs that are killed, interrupted or taken up again on another medium, and what lies around the span.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::Duration;
+
+use record::{Ended, Stop};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::support::{Chance, Flashmark, LoopDevice, Ran, Scratch, eventually, has_root, read_record, skipped, sum_of, times};
+
+const MIB: u64 = 1 << 20;
+
+/// A suite of many short cells.
+const MANY_CELLS: &str = r#"
+name = "many"
+
+[[test]]
+name = "prime"
+span = "8MiB"
+passes = 1
+
+[[test]]
+name = "sequential-write"
+span = "4MiB"
+total = "1MiB"
+min_time = "10ms"
+max_time = "40ms"
+
+[[test]]
+name = "sequential-read"
+span = "4MiB"
+total = "1MiB"
+min_time = "10ms"
+max_time = "40ms"
+
+[[test]]
+name = "sequential-write"
+content = "zeros"
+span = "2MiB"
+total = "1MiB"
+min_time = "10ms"
+max_time = "40ms"
+"#;
+
+/// The cells that whole lines of the journals of all runs acknowledge, by id. No cell may be there twice.
+fn acknowledged(flashmark: &Flashmark) -> BTreeMap<String, Value> {
+    let mut cells = BTreeMap::new();
+    for run in flashmark.runs() {
+        let journal = fs::read_to_string(run.join("journal.jsonl")).unwrap();
+        for line in journal.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
+            let entry: Value = serde_json::from_str(&line[9..]).unwrap();
+            let Some(cell) = entry.get("cell") else { continue };
+            let finished = !matches!(cell["stop"].as_str(), Some("interrupted" | "error"));
+            let id = cell["id"].as_str().unwrap().to_owned();
+            assert!(!finished || cells.insert(id.clone(), cell.clone()).is_none(), "{id} was measured twice");
+        }
+    }
+    cells
+}
+
+/// Every planned cell is in the record, each exactly once; those acknowledged before are unchanged.
+fn check_record(run: &Path, before: &BTreeMap<String, Value>) {
+    let text = fs::read_to_string(run.join("record.json")).unwrap();
+    let record: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(record["run"]["ended"], "complete");
+    let ids = |list: &Value, key: &str| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|item| item[key].as_str().unwrap().to_owned()).collect()
+    };
+    let mut found = [ids(&record["cells"], "id"), ids(&record["skipped"], "test")].concat();
+    let mut planned = ids(&record["plan"], "id");
+    (found.sort(), planned.sort());
+    assert_eq!(found, planned);
+    for cell in record["cells"].as_array().unwrap() {
+        if let Some(kept) = before.get(cell["id"].as_str().unwrap()) {
+            assert_eq!(cell, kept, "an acknowledged cell has changed");
+        }
+    }
+}
+
+fn is_over(child: &mut Child) -> bool {
+    child.try_wait().unwrap().is_some()
+}
+
+/// Kills the program at a random moment: after a random number of journal lines and some time more, or when it has ended.
+fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance) {
+    let lines = || -> u64 {
+        let journals = flashmark.runs().into_iter().filter_map(|run| fs::read(run.join("journal.jsonl")).ok());
+        journals.map(|text| text.iter().filter(|byte| **byte == b'\n').count() as u64).sum()
+    };
+    let (until, more) = (lines() + chance.below(8), Duration::from_micros(chance.below(20_000)));
+    while !is_over(child) && lines() < until {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    std::thread::sleep(more);
+    // SIGKILL; an error means that it has ended by itself.
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+/// Starts runs and kills them, several times each, `kills` times in all; after each series the run is taken up to its end.
+fn killed_and_resumed(kills: u64, chance: &mut Chance, words: &[&str]) {
+    let mut done = 0;
+    while done < kills {
+        let flashmark = Flashmark::new();
+        let mut before = BTreeMap::new();
+        for _ in 0..(1 + chance.below(6)).min(kills - done) {
+            let words: Vec<&str> = if flashmark.runs().is_empty() { words.to_vec() } else { vec!["resume"] };
+            let mut child = flashmark.start(&[&words[..], &["--quiet"]].concat());
+            kill_somewhere(&mut child, &flashmark, chance);
+            done += 1;
+            let now = acknowledged(&flashmark);
+            for (id, cell) in &before {
+                assert_eq!(now.get(id), Some(cell), "{id} was acknowledged and is gone or changed");
+            }
+            before = now;
+        }
+        match flashmark.runs().first() {
+            None => assert!(before.is_empty()),
+            Some(run) => {
+                let name = run.file_name().unwrap().to_str().unwrap();
+                flashmark.done(&["resume", name, "--quiet"]);
+                flashmark.done(&["show", name]);
+                if !run.join("record.json").exists() || read_record(&run.join("record.json")).run.ended != Ended::Complete {
+                    // Killed between its last line and its record: the journal alone is the record.
+                    continue;
+                }
+                check_record(run, &acknowledged(&flashmark));
+                check_record(run, &before);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_finished_cell_is_lost_on_simulated_media() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("many.toml", MANY_CELLS);
+    let words = ["run", "sim:class10", "--suite", suite.to_str().unwrap()];
+    killed_and_resumed(times("KILLS", 25), &mut Chance(1), &words);
+}
+
+#[test]
+fn no_finished_cell_is_lost_on_a_loop_device() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("many.toml", MANY_CELLS);
+    let image = scratch.image("image", 32 * MIB);
+    let device = LoopDevice::new(&image);
+    let words = ["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()];
+    killed_and_resumed(times("KILLS", 25), &mut Chance(2), &words);
+}
+
+#[test]
+fn no_finished_cell_is_lost_in_a_directory_and_nothing_is_left_there() {
+    let scratch = Scratch::new();
+    let suite = scratch.file("many.toml", MANY_CELLS);
+    let work = scratch.directory("work");
+    for seed in 0..times("KILLS", 25).div_ceil(10) {
+        killed_and_resumed(1, &mut Chance(seed), &["run", work.to_str().unwrap(), "--suite", suite.to_str().unwrap()]);
+        assert_eq!(fs::read_dir(&work).unwrap().count(), 0, "a killed run left something in the directory");
+    }
+}
+
+fn interrupt(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// A run on a loop device that lasts until it is interrupted, with two cells done.
+fn long_run(flashmark: &Flashmark, device: &LoopDevice, suite: &Path) -> Child {
+    let child = flashmark.start(&["run", device.word(), "--suite", suite.to_str().unwrap()]);
+    eventually("the second cell", || (flashmark.runs().len() == 1 && acknowledged(flashmark).len() == 2).then_some(()));
+    child
+}
+
+const LONG_END: &str = r#"
+name = "long"
+
+[[test]]
+name = "sequential-read"
+block = ["64KiB", "1MiB"]
+span = "4MiB"
+min_time = "1ms"
+max_time = "20ms"
+
+[[test]]
+name = "seek"
+time = "15m"
+"#;
+
+#[test]
+fn an_interrupted_run_is_kept_and_taken_up_again() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("long.toml", LONG_END);
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let flashmark = Flashmark::new();
+        let child = long_run(&flashmark, &device, &suite);
+        std::thread::sleep(Duration::from_millis(300));
+        interrupt(&child, signal);
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(130), "{ran}");
+        let name = flashmark.run_dir().file_name().unwrap().to_str().unwrap().to_owned();
+        assert!(ran.err.contains(&format!("flashmark resume {name}")), "{ran}");
+        let record = flashmark.record();
+        assert_eq!(record.run.ended, Ended::Interrupted);
+        let seek = record.cells_of("seek").next().unwrap();
+        assert!(seek.stop == Stop::Interrupted && seek.ops > 0, "what was measured of it is shown");
+        let before = acknowledged(&flashmark);
+        assert_eq!(before.len(), 2);
+
+        let child = flashmark.start(&["resume"]);
+        std::thread::sleep(Duration::from_millis(300));
+        interrupt(&child, signal);
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(130), "{ran}");
+        assert_eq!(acknowledged(&flashmark), before, "no cell is measured again");
+        assert!(flashmark.record().run.resumed >= 1);
+    }
+}
+
+#[test]
+fn a_run_in_use_is_not_taken_up_twice() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("long.toml", LONG_END);
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let flashmark = Flashmark::new();
+    let mut child = long_run(&flashmark, &device, &suite);
+    let name = flashmark.run_dir().file_name().unwrap().to_str().unwrap().to_owned();
+    let ran = flashmark.run(&["resume", &name]);
+    let other = Flashmark::new().run(&["run", device.word(), "--only", "sequential-read", "--quiet"]);
+    let listed = flashmark.run(&["runs"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    insta::assert_snapshot!(ran.said(&[(&name, "RUN"), (&child.id().to_string(), "PID")]), @r"
+    exit 3
+    flashmark: run 'RUN' is being written by process PID; wait for it, or end it first
+    ");
+    insta::assert_snapshot!(other.said(&[(device.name(), "loopX")]), @r"
+    exit 3
+    flashmark: '/dev/loopX' is in use: loopX is held open by another program or mounted out of sight; release it first, or choose another medium
+    ");
+    assert!(listed.out.contains("running"), "{listed}");
+}
+
+#[test]
+fn a_run_goes_on_with_the_same_medium_only() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = scratch.file("long.toml", LONG_END);
+    let (image, other, larger) = (scratch.image("image", 16 * MIB), scratch.image("other", 16 * MIB), scratch.image("larger", 32 * MIB));
+    let flashmark = Flashmark::new();
+    let device = LoopDevice::new(&image);
+    let mut child = long_run(&flashmark, &device, &suite);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let node = device.word().to_owned();
+    drop(device);
+    let before = acknowledged(&flashmark);
+    let mut said_of = Vec::new();
+    for stranger in [&other, &larger] {
+        let Some(_device) = LoopDevice::at(&node, stranger) else {
+            return skipped("another program took the loop device at once");
+        };
+        let ran = flashmark.run(&["resume"]);
+        let said = ran.said(&[(scratch.word(), "SCRATCH"), (&node, "/dev/loopX")]);
+        said_of.push(said);
+    }
+    insta::assert_snapshot!(said_of[0], @r"
+    exit 3
+    flashmark: this is not the medium the run began on: its backing file was SCRATCH/image (direct), is SCRATCH/other (direct); put the first one back, or start a new run
+    ");
+    insta::assert_snapshot!(said_of[1], @r"
+    exit 3
+    flashmark: this is not the medium the run began on: its size was 16777216 bytes, is 33554432 bytes; put the first one back, or start a new run
+    ");
+    insta::assert_snapshot!(flashmark.run(&["resume"]).said(&[(&node, "/dev/loopX"), (&node[5..], "loopX")]), @r"
+    exit 2
+    flashmark: loopX holds no medium (size 0); put one in, or see `flashmark list`
+    ");
+    assert_eq!(acknowledged(&flashmark), before, "nothing was measured on a stranger");
+}
+
+/// Names of the tests that write, as the program tells them.
+fn writing_tests(flashmark: &Flashmark) -> Vec<String> {
+    let list = flashmark.done(&["tests"]).out;
+    let writing = list.lines().filter(|line| line.contains("[writes]"));
+    writing.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+/// Runs one test in a random span of a patterned medium. Whether it wrote; everything around the span must be as it was.
+fn stays_in_its_span(test: &str, chance: &mut Chance) -> bool {
+    const MEDIUM: u64 = 96 * MIB;
+    const BLOCK: u64 = 4096;
+    let scratch = Scratch::new();
+    let image = scratch.image("image", MEDIUM);
+    let device = LoopDevice::new(&image);
+    let bytes = (1 + chance.below(48 * MIB / BLOCK)) * BLOCK;
+    let offset = chance.below((MEDIUM - bytes) / BLOCK + 1) * BLOCK;
+    let around = || (sum_of(&image, 0, offset), sum_of(&image, offset + bytes, u64::MAX));
+    let inside = || sum_of(&image, offset, bytes);
+    let (around_before, inside_before) = (around(), inside());
+    let flashmark = Flashmark::new();
+    let (span, seed) = (format!("{offset}+{bytes}"), chance.below(1000).to_string());
+    let words = ["run", device.word(), "--erase", device.word(), "--span", &span, "--only", test, "--seed", &seed];
+    let ran = flashmark.run(&[&words[..], &["--suite", "quick", "--time-limit", "400ms", "--quiet"]].concat());
+    assert!(around() == around_before, "{words:?} wrote outside of its span: {ran}");
+    let wrote = inside() != inside_before;
+    assert_eq!(ran.code, Some(if wrote || !flashmark.runs().is_empty() { 0 } else { 2 }), "{words:?}: {ran}");
+    wrote
+}
+
+#[test]
+fn nothing_around_the_span_is_written() {
+    if !has_root() {
+        return;
+    }
+    let mut chance = Chance(3);
+    let tests = writing_tests(&Flashmark::new());
+    assert!(tests.len() >= 4, "{tests:?}");
+    let mut wrote = BTreeMap::<&str, u64>::new();
+    for turn in 0..times("SPANS", 20).max(tests.len() as u64) {
+        let test = tests[turn as usize % tests.len()].as_str();
+        *wrote.entry(test).or_default() += u64::from(stays_in_its_span(test, &mut chance));
+    }
+    for test in ["prime", "random-write", "sequential-write", "random-fill"] {
+        assert!(wrote[test] > 0, "{test} never wrote anything: {wrote:?}");
+    }
+}
+
+/// Everything mounted, and every device made of `device`.
+fn traces(device: &LoopDevice) -> (Vec<String>, Vec<PathBuf>) {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let mounts = mounts.lines().filter(|line| line.contains(device.word()) || line.contains("flashmark")).map(str::to_owned).collect();
+    let loops = fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap().path());
+    let over = loops.filter(|path| fs::read_to_string(path.join("loop/backing_file")).is_ok_and(|file| file.trim() == device.word()));
+    (mounts, over.collect())
+}
+
+#[test]
+fn a_killed_run_leaves_no_mount_and_no_device() {
+    if !has_root() {
+        return;
+    }
+    let flashmark = Flashmark::new();
+    if flashmark.run(&["tests", "record-ops"]).code != Some(0) {
+        return skipped("there is no test record-ops");
+    }
+    let scratch = Scratch::new();
+    let image = scratch.at("image");
+    fs::File::create(&image).unwrap().set_len(2 << 30).unwrap();
+    let device = LoopDevice::new(&image);
+    let words = ["run", device.word(), "--erase", device.word(), "--only", "record-ops", "--suite", "standard"];
+    let mut child = flashmark.start(&words);
+    let staged = || !traces(&device).0.is_empty() || !traces(&device).1.is_empty() || !device.partitions().is_empty();
+    eventually("a staged file system", || (staged() || is_over(&mut child)).then_some(()));
+    std::thread::sleep(Duration::from_millis(100));
+    child.kill().unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(staged(), "it was killed while the file system was there: {ran}");
+    flashmark.done(&["run", device.word(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    assert_eq!(traces(&device), (vec![], vec![]));
+    assert_eq!(device.partitions(), Vec::<String>::new());
+}

@@ -1,0 +1,254 @@
+//! Whole runs on simulated media: the same each time, kept, shown, planned and judged as the flags say.
+
+use std::fs;
+use std::path::Path;
+
+use record::{Ended, Record, Severity, Stop};
+use serde_json::Value;
+
+use crate::support::{Flashmark, Ran, Scratch, skipped};
+
+/// The record of a run from a store and a working directory of its own, as text.
+fn record_of(words: &[&str]) -> String {
+    let scratch = Scratch::new();
+    let flashmark = Flashmark::new();
+    let words = [&["run"], words, &["--quiet", "--json", "record.json"]].concat();
+    let ran = Ran::of(flashmark.command(&words).current_dir(scratch.path()));
+    assert_eq!(ran.code, Some(0), "{words:?}: {ran}");
+    let text = fs::read_to_string(scratch.at("record.json")).unwrap();
+    assert_eq!(text, fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap(), "the store keeps the same");
+    text
+}
+
+/// The first line in which two texts differ.
+fn difference<'a>(one: &'a str, other: &'a str) -> Option<(&'a str, &'a str)> {
+    one.lines().zip(other.lines()).find(|(a, b)| a != b)
+}
+
+#[test]
+fn the_same_words_give_the_same_bytes() {
+    for (profile, suite) in [("class10", "quick"), ("a1", "quick"), ("disk-5400", "quick"), ("class10", "standard"), ("class10", "full")] {
+        let target = format!("sim:{profile}");
+        let words = [target.as_str(), "--suite", suite, "--seed", "7"];
+        let (one, other) = (record_of(&words), record_of(&words));
+        assert!(one == other, "{words:?}: {:?}", difference(&one, &other));
+        let record = Record::from_json(&one).unwrap();
+        assert_eq!(record.run.ended, Ended::Complete);
+        assert!(record.cells.iter().any(|cell| cell.ops > 0));
+    }
+}
+
+#[test]
+fn another_seed_gives_other_figures() {
+    let cells = |seed: &str| {
+        let text = record_of(&["sim:class10", "--suite", "quick", "--seed", seed]);
+        let record: Value = serde_json::from_str(&text).unwrap();
+        record["cells"].clone()
+    };
+    assert_ne!(cells("7"), cells("8"));
+}
+
+#[test]
+fn every_published_test_ends_on_a_card_of_the_worst_kind() {
+    let text = record_of(&["sim:class10", "--suite", "seeds", "--seed", "1"]);
+    let record = Record::from_json(&text).unwrap();
+    assert_eq!(record.run.ended, Ended::Complete);
+    for planned in &record.plan {
+        let cell = record.cells.iter().find(|cell| cell.id == planned.id);
+        let left_out = record.skipped.iter().any(|skip| skip.test == planned.id);
+        assert!(left_out || cell.is_some_and(|cell| !matches!(cell.stop, Stop::Error | Stop::Interrupted)), "{}", planned.id);
+    }
+}
+
+#[test]
+fn records_fit_the_schema() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/record.schema.json");
+    let Ok(schema) = fs::read_to_string(&file) else {
+        return skipped("docs/record.schema.json is not there");
+    };
+    let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    for words in [&["sim:class10", "--suite", "quick"][..], &["sim:disk-5400", "--suite", "full", "--claim", "read=900MB/s,class=4", "--label", "a disk"]] {
+        let flashmark = Flashmark::new();
+        flashmark.run(&[&["run", "--quiet"], words].concat());
+        let record: Value = serde_json::from_str(&fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap()).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&record).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+}
+
+#[test]
+fn a_record_is_the_same_wherever_it_is_read() {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", "sim:a1", "--suite", "quick", "--json", "-"]);
+    let kept = fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap();
+    assert_eq!(ran.out, kept, "standard output holds the record and nothing else");
+    assert!(ran.err.contains("random-write 4 KiB"), "progress and summary go elsewhere: {}", ran.err);
+    let name = flashmark.run_dir().file_name().unwrap().to_str().unwrap().to_owned();
+    for run in [name.as_str(), "latest", "sim-a1"] {
+        assert_eq!(flashmark.done(&["show", run, "--json"]).out, kept);
+    }
+    let scratch = Scratch::new();
+    let copy = scratch.file("copy.json", &kept);
+    let elsewhere = Flashmark::new();
+    assert_eq!(elsewhere.done(&["show", copy.to_str().unwrap(), "--json"]).out, kept);
+    let page = scratch.at("page.html");
+    elsewhere.done(&["report", copy.to_str().unwrap(), "--html", page.to_str().unwrap()]);
+    let own_page = fs::read_to_string(flashmark.run_dir().join("report.html")).unwrap();
+    assert_eq!(fs::read_to_string(page).unwrap(), own_page);
+    assert!(elsewhere.runs().is_empty(), "looking at a record keeps nothing");
+}
+
+#[test]
+fn a_plan_says_bytes_and_time_and_does_nothing() {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", "sim:class10", "--suite", "quick", "--plan"]);
+    assert_eq!(fs::read_dir(flashmark.home()).unwrap().count(), 0, "the store is untouched");
+    let of = |word: &str| ran.out.lines().find(|line| line.starts_with(word)).unwrap_or_else(|| panic!("{ran}")).to_owned();
+    assert_eq!(of("Time"), "Time     at most 60.0 s");
+    assert!(of("Written").starts_with("Written  at most ") && of("Written").ends_with("GB"), "{ran}");
+    assert!(of("Wear").starts_with("Wear "), "{ran}");
+    assert_eq!(of("Nothing"), "Nothing was written.");
+    let planned = ran.out.lines().filter(|line| line.contains(" at most ") && line.starts_with("  ")).count();
+    assert!(ran.out.contains(&format!("would run {planned} cells")), "{ran}");
+    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
+    assert_eq!(flashmark.record().plan.len(), planned);
+}
+
+#[test]
+fn a_plan_for_a_directory_writes_nothing_either() {
+    let scratch = Scratch::new();
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", scratch.word(), "--suite", "quick", "--plan"]);
+    assert!(scratch.names().is_empty() && fs::read_dir(flashmark.home()).unwrap().count() == 0);
+}
+
+/// The tests of which the one run has cells, in order, each once.
+fn tests_of(flashmark: &Flashmark) -> Vec<String> {
+    let mut tests: Vec<String> = flashmark.record().cells.iter().map(|cell| cell.test.clone()).collect();
+    tests.dedup();
+    tests
+}
+
+#[test]
+fn tests_are_chosen_and_changed() {
+    let quick = |more: &[&str]| {
+        let flashmark = Flashmark::new();
+        flashmark.done(&[&["run", "sim:a1", "--suite", "quick", "--quiet"], more].concat());
+        flashmark
+    };
+    assert_eq!(tests_of(&quick(&["--only", "sequential-read,prime"])), ["prime", "sequential-read"], "in the suite's order");
+    assert!(!tests_of(&quick(&["--skip", "prime,random-write"])).iter().any(|test| test == "prime" || test == "random-write"));
+    assert_eq!(tests_of(&quick(&["--only", "seek"])), ["seek"], "a test that the suite lacks comes as published");
+    let changed = quick(&["--only", "sequential-read", "--set", "sequential-read.block=8KiB,64KiB", "--set", "sequential-read.span=8MiB"]);
+    let cells = changed.record().cells;
+    let blocks: Vec<_> = cells.iter().map(|cell| (cell.params.block_bytes, cell.params.span_bytes)).collect();
+    assert_eq!(blocks, [(Some(8 << 10), Some(8 << 20)), (Some(64 << 10), Some(8 << 20))]);
+}
+
+#[test]
+fn the_time_limit_holds_on_the_slowest_card() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:sd-worst", "--suite", "standard", "--quiet", "--time-limit", "30s"]);
+    let record = flashmark.record();
+    assert_eq!(record.run.ended, Ended::Complete);
+    // One I/O may begin before the limit and end after it.
+    assert!(record.run.elapsed_ns < 40_000_000_000, "{} ns", record.run.elapsed_ns);
+}
+
+#[test]
+fn every_size_in_the_middle_unless_said_otherwise() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:a1", "--suite", "quick", "--quiet"]);
+    let record = flashmark.record();
+    let capacity = record.medium.capacity_bytes.unwrap();
+    let sizes: Vec<_> = record.cells_of("random-write").map(|cell| cell.params.block_bytes.unwrap()).collect();
+    assert_eq!(sizes, [512, 4096, 16384, 65536], "random writes always in these sizes");
+    for cell in record.cells_of("random-write") {
+        let offset = cell.params.span_offset_bytes.unwrap();
+        assert!(offset >= capacity / 2 && offset - capacity / 2 < 64 << 20, "{}: {offset}", cell.id);
+    }
+}
+
+#[test]
+fn claims_that_do_not_hold_fail_the_medium() {
+    let claimed = |claims: &str| {
+        let flashmark = Flashmark::new();
+        let ran = flashmark.run(&["run", "sim:class10", "--suite", "quick", "--quiet", "--claim", claims]);
+        let findings = flashmark.record().findings.into_iter().filter(|finding| finding.id == "claim");
+        let failed = findings.filter(|finding| finding.severity == Severity::Failure).count();
+        (ran.code, failed, ran.out)
+    };
+    assert!(matches!(claimed("read=1MB/s,capacity=4GB"), (Some(0), 0, _)));
+    let (code, failed, out) = claimed("read=900MB/s,capacity=4GB");
+    assert_eq!((code, failed), (Some(1), 1), "{out}");
+    let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("The claim of reading at 900 MB/s does not hold"), "{out}");
+    assert_eq!(claimed("capacity=32GB").0, Some(1));
+}
+
+#[test]
+fn a_page_fetches_nothing_and_believes_no_label() {
+    let hostile = r#"</script><script>alert(1)</script><svg onload=alert(2)>"'&amp;"#;
+    let scratch = Scratch::new();
+    let page = scratch.at("page.html");
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet", "--label", hostile, "--html", page.to_str().unwrap()]);
+    assert_eq!(flashmark.record().run.label.as_deref(), Some(hostile));
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page == fs::read_to_string(flashmark.run_dir().join("report.html")).unwrap());
+    for trap in ["<script>alert", "</script><script>", "<svg onload"] {
+        assert!(!page.contains(trap), "{trap} stands in the page");
+    }
+    for address in page.match_indices("http").map(|(at, _)| &page[at..(at + 60).min(page.len())]) {
+        let namespace = address.starts_with("http://www.w3.org/");
+        assert!(namespace || address.starts_with("http-equiv"), "the page names an address: {address}");
+    }
+    for fetch in ["<link", "@import", "url(", "<iframe", "<object", "<embed", "fetch(", "XMLHttpRequest", " src="] {
+        assert!(!page.contains(fetch), "{fetch} stands in the page");
+    }
+}
+
+#[test]
+fn a_terminal_believes_no_label() {
+    let flashmark = Flashmark::new();
+    let hostile = "\u{1b}]0;owned\u{7}\u{1b}[2Jcard\u{202e}drac";
+    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet", "--label", hostile]);
+    for words in [&["show", "latest"][..], &["show", "latest", "--all"], &["runs"]] {
+        let said = flashmark.done(words).out;
+        assert!(!said.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{words:?}: {said:?}");
+    }
+}
+
+#[test]
+fn the_summary_fits_a_narrow_terminal() {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", "sim:class10", "--suite", "full", "--quiet", "--label", &"long words ".repeat(20)]);
+    let summary = ran.out.lines().take_while(|line| !line.starts_with("Record  "));
+    for line in summary {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
+fn runs_are_listed_oldest_first() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet", "--label", "first"]);
+    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--only", "prime", "--quiet", "--label", "again"]);
+    let list = flashmark.done(&["runs"]).out;
+    let lines: Vec<_> = list.lines().collect();
+    assert!(lines.len() == 2 && lines[0].contains("first") && lines[1].contains("again"), "{list}");
+    let json: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 2);
+    assert_eq!(flashmark.runs().len(), 2, "a second run of the same words keeps the first");
+}
+
+#[test]
+fn what_is_plugged_in_is_listed() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["list"]);
+    let json: Value = serde_json::from_str(&flashmark.done(&["list", "--json"]).out).unwrap();
+    for medium in json.as_array().unwrap() {
+        let in_use = !medium["in_use"].as_array().unwrap().is_empty();
+        assert!(!(in_use && medium["safe_to_erase"] == true), "{medium}");
+    }
+}
