@@ -239,6 +239,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_macros, reason = "a test that cannot be run says so")]
     fn the_real_mke2fs_agrees() {
         let modern = Choices { inode_bytes: 256, inode_ratio: 16384, resize_inode: true };
         let dense = Choices { inode_bytes: 128, inode_ratio: 4096, resize_inode: false };

@@ -1,6 +1,7 @@
 //! The tests, one file each.
 
 mod buffered_read;
+mod ext2_format;
 mod fill;
 mod ground;
 mod prime;
@@ -29,6 +30,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &buffered_read::BufferedRead,
     &record_ops::RecordOps,
     &sector_write::SectorWrite,
+    &ext2_format::Ext2Format,
 ];
 
 /// The test of this name, or an error that names the nearest ones.

@@ -1,0 +1,512 @@
+//! `ext2-format`: the writes of `mke2fs -b 1024`, in groups a second (flash.md A10, A11).
+//!
+//! A group is 8 MiB of medium with an inode table of 64 KiB near its start, so each table falls into another allocation unit, and on media
+//! that merge, a group costs one merge or more. Two forms:
+//! - `mke2fs`: what e2fsprogs writes, and in its order: every group's inode table in one piece, then every group's bitmaps and, in the
+//!   groups that have them, superblock and descriptor table, each 1 KiB at a time; a flush at the end. A group's time is that of its
+//!   table, its 1 KiB writes and its share of the flush.
+//! - `simple`: Morton's own benchmark, 64 KiB every 8 MiB. His published groups a second are of this form.
+//!
+//! Where there is no time for all groups, a sample that lies evenly over the whole medium is formatted, in the same order. Groups with a
+//! superblock are few and take longer, so they are sampled apart and weighed as in the whole. A trial of four groups, which does not
+//! count, tells how many there is time for.
+
+use std::cell::Cell;
+
+use device::Extent;
+use record::units::{KIB, MIB, SECOND_NS};
+use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use stats::RateEstimator;
+
+use crate::drive::{Limits, Load};
+use crate::ext2::{self, Choices, Layout};
+use crate::figures::inverse;
+use crate::plan::span_of;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+
+/// The test.
+pub struct Ext2Format;
+
+/// The distance of groups, and what the simple form writes in each.
+const GROUP_BYTES: u64 = ext2::BLOCKS_PER_GROUP * ext2::BLOCK_BYTES;
+const CHUNK_BYTES: u64 = 64 * KIB;
+/// Groups of the trial.
+const TRIAL_GROUPS: u64 = 4;
+/// No medium takes this long for a group: with so much time there is no need for a trial.
+const SLOWEST_GROUP_NS: u64 = 10 * SECOND_NS;
+
+impl Test for Ext2Format {
+    fn name(&self) -> &'static str {
+        "ext2-format"
+    }
+    fn about(&self) -> &'static str {
+        "the writes of mke2fs with 1 KiB blocks: groups a second"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md A10, A11, I2"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "form", default: "mke2fs,simple", about: "mke2fs: its exact writes; simple: 64 KiB every 8 MiB" },
+            Setting { name: "inode_size", default: "128", about: "bytes of an inode: 128, 256, 512 or 1024" },
+            Setting { name: "inode_ratio", default: "16384", about: "bytes of medium for each inode" },
+            Setting { name: "resize_inode", default: "no", about: "reserve room for the file system to grow: yes, no" },
+            Setting { name: "content", default: "zeros", about: "what is written; mke2fs writes zeros" },
+            Setting { name: "max_time", default: "40h", about: "at most this long a form" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, raw: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let choices = choices(settings)?;
+        let [content] = settings.contents("content")?[..] else { return Err(settings.bad("content", "takes one kind")) };
+        let max_ns = settings.duration_ns("max_time")?;
+        for form in settings.choices("form", &["mke2fs", "simple"])? {
+            match site.region(Region::Whole, u64::MAX).and_then(|span| Ok((span, Format::new(form, span.bytes, choices, site)?))) {
+                Err(reason) => cells.skip(reason),
+                Ok((span, format)) => {
+                    let mut params = Params {
+                        direction: Some(Direction::Write),
+                        pattern: Some(Pattern::Strided),
+                        block_bytes: Some(format.table(0).bytes),
+                        region: Some(Region::Whole),
+                        span_offset_bytes: Some(span.offset_bytes),
+                        span_bytes: Some(span.bytes),
+                        content: Some(content),
+                        form: Some(form.into()),
+                        queue_depth: 1,
+                        threads: 1,
+                        ..Params::default()
+                    };
+                    params.other.extend(numbers(choices));
+                    params.other.insert("groups".into(), format.groups() as f64);
+                    cells.add(params, max_ns, format.bytes_at_most());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Metrics: `groups_per_s`, `format_s` (seconds for all groups at this rate), `metadata_share` (of the time, 0 to 1; `mke2fs` only),
+    /// `worst_stall_ns`, `bps`, `latency_ns`.
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let form = cell.params.form.as_deref().unwrap_or_default();
+        match Format::new(form, span_of(cell).bytes, chosen(cell), bench.site) {
+            Ok(format) => measure(&format, cell, bench),
+            Err(reason) => Outcome::left_out(cell, reason),
+        }
+    }
+}
+
+/// The choices of `mke2fs` among the settings; `ext2-fill` has the same.
+pub(super) fn choices(settings: &Settings) -> Result<Choices, SettingError> {
+    let inode_bytes = settings.choice("inode_size", &["128", "256", "512", "1024"])?.parse().unwrap_or(128);
+    let inode_ratio = settings.size("inode_ratio")?;
+    if !(KIB..=64 * MIB).contains(&inode_ratio) {
+        return Err(settings.bad("inode_ratio", "must be 1 KiB to 64 MiB"));
+    }
+    Ok(Choices { inode_bytes, inode_ratio, resize_inode: settings.yes("resize_inode")? })
+}
+
+/// The choices as parameters of a cell...
+pub(super) fn numbers(choices: Choices) -> [(String, f64); 3] {
+    [
+        ("inode_bytes".into(), choices.inode_bytes as f64),
+        ("inode_ratio_bytes".into(), choices.inode_ratio as f64),
+        ("resize_inode".into(), f64::from(u8::from(choices.resize_inode))),
+    ]
+}
+
+/// ...and back.
+pub(super) fn chosen(cell: &PlannedCell) -> Choices {
+    Choices {
+        inode_bytes: cell.setting("inode_bytes") as u64,
+        inode_ratio: cell.setting("inode_ratio_bytes") as u64,
+        resize_inode: cell.setting("resize_inode") != 0.0,
+    }
+}
+
+/// The file system on this medium, or why it cannot be.
+pub(super) fn layout(capacity_bytes: u64, choices: Choices, site: &Site) -> Result<Layout, String> {
+    if site.facts.logical_block_bytes > ext2::BLOCK_BYTES {
+        return Err(format!("a file system of 1 KiB blocks: the medium addresses units of {} bytes", site.facts.logical_block_bytes));
+    }
+    Layout::new(capacity_bytes, choices).ok_or_else(|| "the medium is too small for a file system".into())
+}
+
+/// What is written in each group.
+enum Format {
+    Mke2fs(Layout),
+    Simple { groups: u64 },
+}
+
+impl Format {
+    fn new(form: &str, capacity_bytes: u64, choices: Choices, site: &Site) -> Result<Format, String> {
+        if form == "mke2fs" {
+            return layout(capacity_bytes, choices, site).map(Format::Mke2fs);
+        }
+        match (capacity_bytes + GROUP_BYTES - CHUNK_BYTES) / GROUP_BYTES {
+            0 => Err("the medium is smaller than 64 KiB".into()),
+            groups => Ok(Format::Simple { groups }),
+        }
+    }
+
+    fn groups(&self) -> u64 {
+        match self {
+            Format::Mke2fs(layout) => layout.groups,
+            Format::Simple { groups } => *groups,
+        }
+    }
+
+    /// The inode table, or the chunk.
+    fn table(&self, group: u64) -> Extent {
+        match self {
+            Format::Mke2fs(layout) => layout.table(group),
+            Format::Simple { .. } => Extent::new(group * GROUP_BYTES, CHUNK_BYTES),
+        }
+    }
+
+    fn metadata(&self, group: u64) -> Vec<Extent> {
+        match self {
+            Format::Mke2fs(layout) => layout.metadata(group),
+            Format::Simple { .. } => Vec::new(),
+        }
+    }
+
+    fn has_backup(&self, group: u64) -> bool {
+        match self {
+            Format::Mke2fs(layout) => layout.group(group).has_backup,
+            Format::Simple { .. } => false,
+        }
+    }
+
+    /// All groups, without backup and with one, in order.
+    fn kinds(&self) -> [Vec<u64>; 2] {
+        let (with, without) = (0..self.groups()).partition(|group| self.has_backup(*group));
+        [without, with]
+    }
+
+    /// About `count` groups, evenly spread over the medium: of each kind as many as is its due, but one at least.
+    fn sample(&self, count: u64) -> Vec<u64> {
+        let share = count as f64 / self.groups() as f64;
+        let of = |kind: Vec<u64>| spread((kind.len() as f64 * share).round() as usize, &kind);
+        let mut sample = self.kinds().map(of).concat();
+        sample.sort_unstable();
+        sample
+    }
+
+    fn group_bytes(&self, group: u64) -> u64 {
+        self.table(group).bytes + self.metadata(group).len() as u64 * ext2::BLOCK_BYTES
+    }
+
+    /// All groups and a trial, generously.
+    fn bytes_at_most(&self) -> u64 {
+        (0..self.groups()).map(|group| self.group_bytes(group)).sum::<u64>() + (TRIAL_GROUPS + 2) * self.group_bytes(0)
+    }
+
+    /// The tables of these groups, then whatever else belongs to them; each with the group's place in the list and whether the group is
+    /// finished with it.
+    fn writes<'a>(&'a self, sample: &'a [u64]) -> impl Iterator<Item = (Step, Extent)> + 'a {
+        let tables = sample.iter().enumerate().map(|(index, group)| (Step { index, kind: Kind::Table }, self.table(*group)));
+        let rest = sample.iter().enumerate().flat_map(|(index, group)| {
+            let metadata = self.metadata(*group);
+            let (last, has_backup) = (metadata.len(), self.has_backup(*group));
+            let kind = move |nth: usize| if nth + 1 == last { Kind::LastMetadata { has_backup } } else { Kind::Metadata };
+            metadata.into_iter().enumerate().map(move |(nth, place)| (Step { index, kind: kind(nth) }, place))
+        });
+        tables.chain(rest)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    index: usize,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Table,
+    Metadata,
+    LastMetadata { has_backup: bool },
+}
+
+/// `count` of these groups, at least one, evenly spread, in order.
+fn spread(count: usize, groups: &[u64]) -> Vec<u64> {
+    let count = count.max(1).min(groups.len());
+    (0..count).map(|i| groups[(2 * i + 1) * groups.len() / (2 * count)]).collect()
+}
+
+/// What became of the groups.
+#[derive(Default)]
+struct Account {
+    tables: u64,
+    table_ns: u64,
+    /// By kind, without backup and with one: groups of which everything is written, and the time of what came after their tables.
+    finished: [u64; 2],
+    metadata_ns: [u64; 2],
+    open_ns: u64,
+    /// Time of each group's table; and of all of it, of those that are finished and have no backup.
+    table_each_ns: Vec<u64>,
+    plain_each_ns: Vec<u64>,
+}
+
+impl Account {
+    fn note(&mut self, step: Step, ns: u64) {
+        match step.kind {
+            Kind::Table => {
+                self.tables += 1;
+                self.table_ns += ns;
+                self.table_each_ns.push(ns);
+            }
+            Kind::Metadata => self.open_ns += ns,
+            Kind::LastMetadata { has_backup } => {
+                let metadata_ns = ns + std::mem::take(&mut self.open_ns);
+                self.metadata_ns[usize::from(has_backup)] += metadata_ns;
+                self.finished[usize::from(has_backup)] += 1;
+                if !has_backup {
+                    self.plain_each_ns.push(self.table_each_ns[step.index] + metadata_ns);
+                }
+            }
+        }
+    }
+
+    /// Mean time of a group's table and of its metadata, in nanoseconds, over all groups of a format; `None` before both are known.
+    fn mean_ns(&self, format: &Format) -> Option<(f64, f64)> {
+        let per = |ns: u64, n: u64| (n > 0).then(|| ns as f64 / n as f64);
+        let table_ns = per(self.table_ns, self.tables)?;
+        let Format::Mke2fs(_) = format else { return Some((table_ns, 0.0)) };
+        let plain_ns = per(self.metadata_ns[0], self.finished[0])?;
+        let backup_ns = per(self.metadata_ns[1], self.finished[1]).unwrap_or(plain_ns);
+        let with_backup = format.kinds()[1].len() as f64 / format.groups() as f64;
+        Some((table_ns, plain_ns + with_backup * (backup_ns - plain_ns)))
+    }
+
+    /// Groups a second, where a group takes `mean_ns`; how certain that is follows from how the groups without backup differ.
+    fn rate(&self, mean_ns: f64) -> Estimate {
+        let each = if self.plain_each_ns.is_empty() { &self.table_each_ns } else { &self.plain_each_ns };
+        let mut groups = RateEstimator::new();
+        each.iter().for_each(|ns| groups.push(*ns));
+        let value = 1e9 / mean_ns;
+        let ci95 = groups.estimate().map(|rate| [rate.ci95.low, rate.ci95.high].map(|end| end / rate.per_second * value));
+        let finished = self.finished.iter().sum::<u64>();
+        Estimate { value, ci95, n: if finished > 0 { finished } else { self.tables } }
+    }
+}
+
+fn measure(format: &Format, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    let groups = format.groups();
+    let mut sample_size = groups;
+    if bench.time_left_ns() / groups < SLOWEST_GROUP_NS && groups > 2 * TRIAL_GROUPS {
+        bench.part(0.0, 0.2);
+        let limit_ns = bench.time_left_ns() / 4;
+        let (tally, account) = write_groups("trying", format, &spread(TRIAL_GROUPS as usize, &format.kinds()[0]), limit_ns, cell, bench);
+        if matches!(tally.stop, Stop::Error | Stop::Interrupted) {
+            return tally.outcome(cell);
+        }
+        let group_ns = account.mean_ns(format).map_or(SLOWEST_GROUP_NS as f64, |(table, rest)| table + rest);
+        // A tenth stays for the flush and for groups that are slower than those tried.
+        let there_is_time_for = (0.9 * bench.time_left_ns() as f64 / group_ns.max(1.0)) as u64;
+        sample_size = there_is_time_for.clamp(TRIAL_GROUPS, groups);
+    }
+    bench.part(0.2, 1.0);
+    let sample = if sample_size == groups { (0..groups).collect() } else { format.sample(sample_size) };
+    let limit_ns = bench.time_left_ns().max(1);
+    let (tally, account) = write_groups("formatting", format, &sample, limit_ns, cell, bench);
+    let is_sample = sample_size < groups;
+    conclude(format, cell, tally, &account, is_sample, bench)
+}
+
+/// Writes these groups as `mke2fs` does.
+fn write_groups(
+    phase: &'static str,
+    format: &Format,
+    sample: &[u64],
+    limit_ns: u64,
+    cell: &PlannedCell,
+    bench: &mut Bench<'_>,
+) -> (Tally, Account) {
+    let load = Load { content: cell.params.content.unwrap_or(Content::Zeros), ..Load::write(cell.block_bytes()) };
+    let mut writes = format.writes(sample);
+    let mut account = Account::default();
+    // One write is under way at a time, so what is asked for next is done next.
+    let asked: Cell<Option<Step>> = Cell::new(None);
+    let mut next = |_| {
+        let (step, place) = writes.next()?;
+        asked.set(Some(step));
+        Some(place)
+    };
+    let mut watch = |_, ns| {
+        asked.take().into_iter().for_each(|step| account.note(step, ns));
+        false
+    };
+    let tally = bench.drive_watched(phase, &load, &Limits::time(limit_ns), &mut next, &mut watch);
+    (tally, account)
+}
+
+fn conclude(format: &Format, cell: &PlannedCell, tally: Tally, account: &Account, is_sample: bool, bench: &mut Bench<'_>) -> Outcome {
+    let has_metadata = matches!(format, Format::Mke2fs(_));
+    let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
+    let flushed = if matches!(tally.stop, Stop::Error | Stop::Interrupted) { Ok(0) } else { bench.flush() };
+    let mut outcome = tally.outcome(cell);
+    // Writes of different kinds have no common rate; their groups do.
+    outcome.cell.metrics.iops = None;
+    outcome.cell.flags.retain(|flag| !matches!(flag, Flag::Drifting { .. } | Flag::Autocorrelated { .. }) || !has_metadata);
+    let flush_ns = flushed.unwrap_or_else(|error| {
+        outcome.end(Stop::Error, Some(error));
+        0
+    });
+    if let Some((table_ns, metadata_ns)) = account.mean_ns(format) {
+        let flush_ns = flush_ns as f64 / account.tables as f64;
+        let group_ns = table_ns + metadata_ns + flush_ns;
+        let rate = account.rate(group_ns);
+        let other = &mut outcome.cell.metrics.other;
+        other.insert("groups_per_s".into(), rate);
+        other.insert("format_s".into(), inverse(format.groups() as f64, rate));
+        other.insert("worst_stall_ns".into(), worst);
+        if has_metadata {
+            other.insert("metadata_share".into(), Estimate { value: (group_ns - table_ns) / group_ns, ci95: None, n: rate.n });
+        }
+    }
+    if is_sample && outcome.cell.stop == Stop::Bytes {
+        outcome.cell.stop = Stop::Time;
+        let text = format!("{} of {} groups, evenly spread: there was no time for all", account.tables, format.groups());
+        outcome.cell.flags.push(Flag::Note { text });
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use device::{Op, Request};
+    use record::units::{GIB, MILLISECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    /// 100 ms a table, 10 ms a kilobyte of the rest, a second the flush.
+    fn bed(capacity_bytes: u64) -> Bed {
+        Bed::raw(capacity_bytes, |request, _| match (request.op, request.length_bytes) {
+            (Op::Flush, _) => SECOND_NS,
+            (_, 1024) => 10 * MILLISECOND_NS,
+            _ => 100 * MILLISECOND_NS,
+        })
+    }
+
+    fn blocks(requests: &[Request]) -> Vec<(u64, u64)> {
+        requests.iter().filter(|r| r.op == Op::Write).map(|r| (r.offset_bytes / 1024, r.length_bytes / 1024)).collect()
+    }
+
+    #[test]
+    fn the_published_example_is_written_in_mke2fs_order() {
+        let ran = bed(3_965_190_144).run(&["ext2-format form=mke2fs"]);
+        let seen = blocks(&ran.requests);
+        assert_eq!(seen[..3], [(19, 64), (8211, 64), (16387, 64)]);
+        assert_eq!(seen[472], (472 * 8192 + 3, 64));
+        let first: Vec<_> = [17, 18].into_iter().chain(1..=16).map(|block| (block, 1)).collect();
+        assert_eq!(seen[473..473 + 18], first);
+        let second: Vec<_> = [8209, 8210].into_iter().chain(8193..=8208).chain([16385, 16386]).map(|block| (block, 1)).collect();
+        assert_eq!(seen[473 + 18..473 + 38], second);
+        // 13 groups with superblock and 15 blocks of descriptors.
+        assert_eq!(seen.len(), 473 + 2 * 473 + 13 * 16);
+        assert_eq!(ran.requests.last().unwrap().op, Op::Flush);
+        let seconds = 473.0 * 0.1 + (2.0 * 473.0 + 13.0 * 16.0) * 0.01 + 1.0;
+        assert!((ran.other("ext2-format/1", "groups_per_s") - 473.0 / seconds).abs() < 1e-9);
+        assert!((ran.other("ext2-format/1", "format_s") - seconds).abs() < 1e-6);
+        let cell = ran.cell("ext2-format/1");
+        assert_eq!((cell.stop, cell.metrics.other["groups_per_s"].n), (Stop::Bytes, 473));
+        assert!(ran.requests.iter().all(|r| r.content == Content::Zeros || r.op == Op::Flush));
+    }
+
+    #[test]
+    fn the_simple_form_is_64_kib_every_8_mib() {
+        let ran = bed(GIB).run(&["ext2-format form=simple"]);
+        assert_eq!(blocks(&ran.requests), (0..128).map(|g| (g * 8192, 64)).collect::<Vec<_>>());
+        assert_eq!(ran.other("ext2-format/1", "groups_per_s"), 1.0 / (0.1 + 1.0 / 128.0));
+        assert_eq!(ran.cell("ext2-format/1").metrics.other["groups_per_s"].n, 128);
+    }
+
+    #[test]
+    fn without_time_for_all_a_sample_lies_over_the_whole_medium() {
+        let ran = bed(32 * GIB).run(&["ext2-format max_time=60s"]);
+        for (id, truth) in [("ext2-format/1", 1.0 / 0.1279), ("ext2-format/2", 10.0)] {
+            let cell = ran.cell(id);
+            let rate = cell.metrics.other["groups_per_s"];
+            assert!((rate.value / truth - 1.0).abs() < 0.02, "{id}: {rate:?}");
+            assert!(rate.n > 300 && rate.n < 4096, "{rate:?}");
+            assert_eq!(cell.stop, Stop::Time);
+            assert!(matches!(&cell.flags[..], [Flag::Note { .. }]), "{:?}", cell.flags);
+            assert!(cell.elapsed_ns < 60 * SECOND_NS);
+        }
+        let tables: Vec<u64> = ran.requests.iter().filter(|r| r.length_bytes == 65536).map(|r| r.offset_bytes).collect();
+        assert!(tables.iter().any(|at| *at < GIB) && tables.iter().any(|at| *at > 31 * GIB));
+    }
+
+    #[test]
+    fn one_write_a_second_keeps_to_the_time() {
+        let ran = Bed::raw(4 * GIB, |_, _| SECOND_NS).run(&["ext2-format form=mke2fs max_time=60s"]);
+        let cell = ran.cell("ext2-format/1");
+        assert!(ran.requests.len() < 62, "{}", ran.requests.len());
+        // Three writes a group, 17 more in 14 of 512, and a share of the flush.
+        let rate = cell.metrics.other["groups_per_s"].value;
+        assert!((0.26..0.30).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_left_out() {
+        let mut large = bed(4 * GIB);
+        large.site.facts.logical_block_bytes = 4096;
+        insta::assert_snapshot!(
+            large.left_out(&["ext2-format"]),
+            @"ext2-format: a file system of 1 KiB blocks: the medium addresses units of 4096 bytes"
+        );
+        assert_eq!(large.planned(&["ext2-format"])[0].params.form.as_deref(), Some("simple"));
+        let mut span = bed(4 * GIB);
+        span.site.only = Some(Extent::new(0, GIB));
+        insta::assert_snapshot!(span.left_out(&["ext2-format"]), @"nothing to do: ext2-format: only the range given with --span may be touched");
+        insta::assert_snapshot!(
+            Bed::file(GIB, |_, _| 1).left_out(&["ext2-format"]),
+            @"nothing to do: ext2-format: needs a raw medium; name the device itself, for example /dev/sdX"
+        );
+        insta::assert_snapshot!(
+            bed(4 * GIB).plan(&["ext2-format inode_ratio=100"]).unwrap_err(),
+            @"ext2-format.inode_ratio: must be 1 KiB to 64 MiB"
+        );
+        assert_eq!(bed(250_000_000_000).planned(&["ext2-format"])[0].setting("groups"), 29803.0);
+    }
+
+    #[test]
+    fn an_error_keeps_what_was_measured() {
+        let mut failing = bed(GIB);
+        failing.fail_at = Some(300);
+        let ran = failing.run(&["ext2-format form=mke2fs"]);
+        let cell = ran.cell("ext2-format/1");
+        assert_eq!(cell.stop, Stop::Error);
+        assert!(cell.metrics.other["groups_per_s"].value > 5.0);
+        let mut stopped = bed(GIB);
+        stopped.stop_at = Some(10);
+        assert_eq!(stopped.run(&["ext2-format form=mke2fs"]).cell("ext2-format/1").stop, Stop::Interrupted);
+    }
+
+    #[test]
+    fn samples_are_even() {
+        let numbers: Vec<u64> = (0..100).collect();
+        assert_eq!(spread(4, &numbers), [12, 37, 62, 87]);
+        assert_eq!(spread(100, &numbers), numbers);
+        assert_eq!(spread(200, &numbers), numbers);
+        assert_eq!(spread(0, &numbers), [50]);
+        assert!(spread(3, &[]).is_empty());
+    }
+
+    /// Morton's numbers, as the models of those media have them (flash.md A10, E5).
+    #[test]
+    fn the_simple_form_is_mortons() {
+        for (profile, published) in [("class6", 8.38), ("class10", 2.48), ("usb2-voyager", 1.08), ("usb2-kingston", 1.82)] {
+            let cells = run_simulated(profile, 1, &["ext2-format form=simple max_time=60s"]);
+            let rate = cells[0].metrics.other["groups_per_s"].value;
+            assert!((0.9..1.25).contains(&(rate / published)), "{profile}: {rate}, published {published}");
+        }
+    }
+}
