@@ -150,9 +150,12 @@ pub fn cell_among(record: &Record, one: &Cell) -> String {
     cell(one) + &span
 }
 
-/// What tells a cell from its neighbours in a table of its own: all parameters but the usual place, the form first.
+/// What tells a cell from its neighbours in a table of its own: all parameters but the usual place and
+/// iozone's one repeated byte, the form first.
 pub fn row(params: &Params) -> String {
-    let usual = |part: &String| params.region.is_some_and(|r| matches!(r, Region::Middle | Region::File) && region(r) == part);
+    let place = params.region.filter(|place| matches!(place, Region::Middle | Region::File)).map(region);
+    let byte = params.content.filter(|data| matches!(data, Content::Byte(_))).map(content);
+    let usual = |part: &String| place == Some(part.as_str()) || byte.as_ref() == Some(part);
     let block = params.block_bytes.map(|bytes| Bytes(bytes).to_string());
     let form = params.form.iter().map(|form| clean(form));
     let rest = variant(params).into_iter().skip(params.form.iter().count()).filter(|part| !usual(part));
