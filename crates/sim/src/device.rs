@@ -142,6 +142,11 @@ impl SimDevice {
         self.memory.as_ref().map_or(0, Memory::kept_bytes)
     }
 
+    /// When the next I/O in flight is done; for whoever drives the medium by a clock of their own.
+    pub fn next_completion_ns(&self) -> Option<u64> {
+        self.in_flight.peek().map(|next| next.0.completion.completed_ns)
+    }
+
     /// Why a request cannot be taken.
     #[inline]
     fn objection(&self, request: &Request) -> Option<IoError> {

@@ -116,7 +116,7 @@ const PUBLISHED: &[(&str, &[Row])] = &[
         (Write(K4), 1.20, 5.0), (Write(K16), 3.7, 20.0), (Write(K64), 5.1, 10.0), (Write(MIB), 5.0, 5.0),
         (PastOpen(K4), 944.0, 6.0), (PastOpen(K64), 903.0, 5.0),
     ]),
-    ("class6", &[(Write(MIB), 11.77, 5.0), (SectorWrite, 107.0, 5.0), (Groups, 8.38, 15.0)]),
+    ("class6", &[(Write(MIB), 11.77, 5.0), (SectorWrite, 107.0, 5.0), (Groups, 8.38, 14.0)]),
     ("class10", &[(Write(MIB), 8.99, 5.0), (SectorWrite, 368.0, 5.0), (Groups, 2.48, 14.0)]),
     ("class10-bypass", &[
         (Write(K4), 1.54, 5.0), (Write(K16), 6.3, 10.0), (Write(K64), 8.9, 5.0), (Write(MIB), 10.1, 5.0), (Read(MIB), 24.4, 5.0),
@@ -149,8 +149,8 @@ const PUBLISHED: &[(&str, &[Row])] = &[
     ("disk-10k", &[(Seeks(100), 130.0, 3.0), (Write(MIB), 65.0, 10.0)]),
 ];
 
-/// Every published number that E5 has, and what the model makes of it.
-pub fn fits() -> Vec<Fit> {
+/// Every published number that E5 has, and what the model makes of it with the chances of this seed.
+pub fn fits(seed: u64) -> Vec<Fit> {
     PUBLISHED
         .iter()
         .flat_map(|(name, rows)| {
@@ -159,7 +159,7 @@ pub fn fits() -> Vec<Fit> {
                 profile: name,
                 quantity,
                 published,
-                modelled: modelled(profile, quantity),
+                modelled: modelled(profile, quantity, seed),
                 claimed_percent,
             })
         })
@@ -169,7 +169,7 @@ pub fn fits() -> Vec<Fit> {
 /// The table of modelled against published numbers, as Markdown.
 pub fn fit_table() -> String {
     let mut table = String::from("| profile | quantity | published | modelled | off by | claimed |\n|---|---|---:|---:|---:|---:|\n");
-    for fit in fits() {
+    for fit in fits(SEED) {
         let (published, modelled) = (significant(fit.published), significant(fit.modelled));
         let (off, claimed) = (fit.error_percent(), fit.claimed_percent);
         writeln!(table, "| {} | {} | {published} | {modelled} | {off:+.1} % | {claimed} % |", fit.profile, fit.quantity)
@@ -178,19 +178,19 @@ pub fn fit_table() -> String {
     table
 }
 
-/// Seed of the table; the fits hold for any.
+/// Seed of the printed table.
 const SEED: u64 = 5;
 
-fn modelled(profile: &Profile, quantity: Quantity) -> f64 {
+fn modelled(profile: &Profile, quantity: Quantity, seed: u64) -> f64 {
     let row = |direction, block: u64| {
         let work = Work { direction, pattern: Pattern::Sequential, ..Work::random_write(block, profile.capacity_bytes()) };
-        // As dd does: 512 MB in a row. The first eighth warms up.
-        let n = SPAN / block;
-        Load::new(profile, &work, SEED).rate(Length::ios(n / 8), Length::ios(n - n / 8)) * block as f64 / 1e6
+        // As dd does, but long enough that the tail of the jitter averages out.
+        let n = (SPAN / block).max(20_000);
+        Load::new(profile, &work, seed).rate(Length::ios(n / 8), Length::ios(n)) * block as f64 / 1e6
     };
     let random = |direction, block, queue_depth, span| {
         let work = Work { direction, queue_depth, ..Work::random_write(block, span) };
-        Load::new(profile, &work, SEED).rate(Length::ios(20_000), Length::ios(100_000))
+        Load::new(profile, &work, seed).rate(Length::ios(20_000), Length::ios(100_000))
     };
     match quantity {
         Write(block) => row(Direction::Write, block),
@@ -199,28 +199,28 @@ fn modelled(profile: &Profile, quantity: Quantity) -> f64 {
         RandomWrite(block, depth) => random(Direction::Write, block, depth, SPAN),
         Seeks(percent) => {
             let work = Work { offset_bytes: Some(0), ..Work::random_read(K4, profile.capacity_bytes() * u64::from(percent) / 100) };
-            Load::new(profile, &work, SEED).rate(Length::ios(1000), Length::ios(100_000))
+            Load::new(profile, &work, seed).rate(Length::ios(1000), Length::ios(100_000))
         }
         SectorWrite => {
             let work = Work { offset_bytes: Some(0), ..Work::random_write(512, profile.capacity_bytes()) };
-            1e3 / Load::new(profile, &work, SEED).rate(Length::ios(1000), Length::ios(50_000))
+            1e3 / Load::new(profile, &work, seed).rate(Length::ios(1000), Length::ios(50_000))
         }
-        Groups => 1e3 / mean_ms(profile, 5000, |g| (KIB + (g * 8 * MIB) % (profile.capacity_bytes() - 8 * MIB), 66 * KIB)),
-        PastOpen(block) => past_open(profile, block),
+        Groups => 1e3 / mean_ms(profile, seed, 5000, |g| (KIB + (g * 8 * MIB) % (profile.capacity_bytes() - 8 * MIB), 66 * KIB)),
+        PastOpen(block) => past_open(profile, seed, block),
     }
 }
 
 /// flashbench --open-au: in turn over one allocation unit more than are open, 12 apart, each in ascending order, from 16 MiB on.
-fn past_open(profile: &Profile, block: u64) -> f64 {
+fn past_open(profile: &Profile, seed: u64, block: u64) -> f64 {
     let ftl = profile.spec().log_block.as_ref().expect("only a medium that maps allocation units has open ones");
     let turns = u64::from(ftl.open_aus) + 1;
     let au = ftl.au.0;
-    mean_ms(profile, 2 * turns * (au / block), |i| (16 * MIB + (i % turns) * 12 * au + (i / turns) * block % au, block))
+    mean_ms(profile, seed, 2 * turns * (au / block), |i| (16 * MIB + (i % turns) * 12 * au + (i / turns) * block % au, block))
 }
 
 /// Mean time of writes at these places, after the first third.
-fn mean_ms(profile: &Profile, n: u64, place: impl Fn(u64) -> (u64, u64)) -> f64 {
-    let mut device = SimDevice::new(profile, Options { seed: SEED, capacity: None, keep_data: false });
+fn mean_ms(profile: &Profile, seed: u64, n: u64, place: impl Fn(u64) -> (u64, u64)) -> f64 {
+    let mut device = SimDevice::new(profile, Options { seed, capacity: None, keep_data: false });
     device.prepare(1, MIB as usize).expect("buffers in memory can be made");
     let (mut begin_ns, mut done) = (0, Vec::new());
     for i in 0..n {
@@ -247,7 +247,9 @@ mod tests {
 
     #[test]
     fn every_model_is_as_close_to_the_published_numbers_as_is_claimed() {
-        let misses: Vec<Fit> = fits().into_iter().filter(|fit| !fit.holds()).collect();
-        assert!(misses.is_empty(), "{misses:#?}\n{}", fit_table());
+        for seed in [1, 2, SEED] {
+            let misses: Vec<Fit> = fits(seed).into_iter().filter(|fit| !fit.holds()).collect();
+            assert!(misses.is_empty(), "seed {seed}: {misses:#?}");
+        }
     }
 }
