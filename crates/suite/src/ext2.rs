@@ -122,9 +122,9 @@ impl Layout {
         self.group(group).table + index * self.inode_bytes / BLOCK_BYTES
     }
 
-    /// Inodes of all groups.
-    pub fn inodes(&self) -> u64 {
-        self.inodes_per_group * self.groups
+    /// The group in which a block lies.
+    pub fn group_of(&self, block: u64) -> u64 {
+        block.saturating_sub(FIRST_BLOCK) / BLOCKS_PER_GROUP
     }
 
     /// A group's inode table, which is written in one piece.
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn the_published_example() {
         let layout = Layout::new(3_965_190_144, PLAIN).unwrap();
-        let counts = (layout.blocks, layout.inodes(), layout.groups, layout.inodes_per_group, layout.table_blocks);
+        let counts = (layout.blocks, layout.inodes_per_group * layout.groups, layout.groups, layout.inodes_per_group, layout.table_blocks);
         assert_eq!(counts, (3_872_256, 242_176, 473, 512, 64));
         let parts = |g| {
             let group = layout.group(g);

@@ -1,6 +1,7 @@
 //! The tests, one file each.
 
 mod buffered_read;
+mod ext2_fill;
 mod ext2_format;
 mod fill;
 mod ground;
@@ -31,6 +32,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &record_ops::RecordOps,
     &sector_write::SectorWrite,
     &ext2_format::Ext2Format,
+    &ext2_fill::Ext2Fill,
 ];
 
 /// The test of this name, or an error that names the nearest ones.
