@@ -53,7 +53,7 @@ impl Device for KnownCost {
     }
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let place = Extent::new(request.offset_bytes, request.length_bytes);
-        let unaligned = (request.offset_bytes | request.length_bytes) % self.facts.logical_block_bytes != 0;
+        let unaligned = !(request.offset_bytes | request.length_bytes).is_multiple_of(self.facts.logical_block_bytes);
         if request.op != Op::Flush && (unaligned || !Extent::new(0, self.facts.capacity_bytes).contains(&place)) {
             return Err(IoError::new(IoErrorKind::Refused, &request, "a test asked for what no medium has"));
         }
