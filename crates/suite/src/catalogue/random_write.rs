@@ -16,7 +16,7 @@
 //! Metrics: `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the level that lasts), `worst_stall_ns` (of both phases),
 //! `debt_ns` (what settling took beyond one write), `paid_iops`, `full_pass_s` (seconds that 512 MiB would take).
 
-use record::units::{KIB, MIB};
+use record::units::{Bytes, KIB, MIB};
 use record::{Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 use stats::StopRule;
 
@@ -129,10 +129,15 @@ impl Test for RandomWrite {
 /// Plans one cell at this place. What it may write at most: overwhelming, measuring and settling.
 fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellList<'_>) -> Result<(), SettingError> {
     let block_bytes = place.block_bytes.unwrap_or_default();
+    let span_bytes = place.span_bytes.unwrap_or_default();
+    if span_bytes < block_bytes {
+        cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span_bytes)));
+        return Ok(());
+    }
     let whole_blocks = |bytes: u64| (bytes / block_bytes).max(1) * block_bytes;
     let overwhelm_bytes = settings.size("overwhelm")?;
     let overwhelm_max_bytes = whole_blocks(2 * overwhelm_bytes) + OVERWHELMING_OPS * block_bytes;
-    let total_bytes = whole_blocks(settings.size("total")?.min(place.span_bytes.unwrap_or_default()));
+    let total_bytes = whole_blocks(settings.size("total")?.min(span_bytes));
     let mut params = Params { direction: Some(Direction::Write), pattern: Some(Pattern::Permutation), queue_depth: 1, threads: 1, ..place };
     params.other.extend([
         ("au_bytes".into(), site.au_bytes.unwrap_or(GUESSED_AU_BYTES) as f64),

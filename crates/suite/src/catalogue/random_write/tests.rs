@@ -25,6 +25,8 @@ fn what_does_not_go_is_left_out() {
     let mut bed = Bed::raw(4 * GIB, |_, _| 1);
     bed.site.facts.logical_block_bytes = 4096;
     insta::assert_snapshot!(bed.left_out(&["random-write"]), @"random-write: 512 B blocks: the medium addresses units of 4 KiB");
+    bed.site.only = Some(Extent::new(GIB, 16384));
+    insta::assert_snapshot!(bed.left_out(&["random-write block=64KiB"]), @"nothing to do: random-write: 64 KiB blocks do not fit into 16 KiB");
     let file = Bed::file(64 * MIB, |_, _| 1);
     assert_eq!(span_of(&file.planned(&["random-write"])[0]), Extent::new(0, 64 * MIB));
     insta::assert_snapshot!(
