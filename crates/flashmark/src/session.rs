@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use device::{ExtentGuard, IoErrorKind};
 use record::{Cell, Ended, Finding, Record, Severity, Stop};
-use store::{Ending, Journal, RunDir};
+use store::{Ending, Journal, Lock, RunDir};
 use suite::{Event, Listener, Plan, RunEnd, RunOptions};
 
 use crate::claims;
@@ -116,10 +116,10 @@ fn judged(mut record: Record, request: &Request) -> Record {
 
 fn conclude(end: RunEnd, opened: &Opened, request: &Request, dir: &RunDir, journal: &mut Journal, outputs: &Outputs) -> Result {
     let ending = Ending { ended: end.ended, finished: opened.now(), elapsed_ns: end.elapsed_ns, temperatures: opened.temperatures() };
-    let kept = journal.append(&ending.into());
-    let mut record = dir.replay().or_internal()?.record;
     // What an interrupted cell had measured is shown, though it will be measured again.
-    record.cells.extend(end.cells.into_iter().filter(|cell| cell.stop == Stop::Interrupted && cell.ops > 0));
+    let mut half_done = end.cells.iter().filter(|cell| cell.stop == Stop::Interrupted && cell.ops > 0);
+    let kept = half_done.try_for_each(|cell| journal.append(&cell.clone().into())).and_then(|()| journal.append(&ending.into()));
+    let record = dir.replay().or_internal()?.record;
     let record = judged(record, request);
     dir.write_record(&record).or_internal()?;
     outputs::deliver(&record, dir, outputs)?;
@@ -138,9 +138,28 @@ fn conclude(end: RunEnd, opened: &Opened, request: &Request, dir: &RunDir, journ
             Ok(Exit::Io)
         }
         (Ended::Error, None) => refuse_unfinished(&record),
-        _ if record.findings.iter().any(|finding| finding.severity == Severity::Failure) => Ok(Exit::MediumFailed),
-        _ => Ok(Exit::Done),
+        _ => Ok(verdict(&record)),
     }
+}
+
+/// Ends a run that was killed after its last cell, before it could say that it was done. Needs no medium.
+pub fn conclude_late(dir: &RunDir, lock: Lock, request: &Request, outputs: &Outputs) -> Result {
+    let record = dir.replay().or_internal()?.record;
+    if record.run.ended != Ended::Complete {
+        // When it was done is not known.
+        let ending = Ending { ended: Ended::Complete, elapsed_ns: record.run.elapsed_ns, ..Ending::default() };
+        dir.journal(lock).or_internal()?.append(&ending.into()).or_internal()?;
+    }
+    let record = judged(dir.replay().or_internal()?.record, request);
+    dir.write_record(&record).or_internal()?;
+    outputs::deliver(&record, dir, outputs)?;
+    Ok(verdict(&record))
+}
+
+/// Whether the medium stood the checks.
+fn verdict(record: &Record) -> Exit {
+    let failed = record.findings.iter().any(|finding| finding.severity == Severity::Failure);
+    if failed { Exit::MediumFailed } else { Exit::Done }
 }
 
 /// A cell failed for another reason than the medium's answer (a file system that could not be made).

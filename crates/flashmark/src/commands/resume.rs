@@ -1,6 +1,6 @@
 //! `flashmark resume`: goes on with an interrupted run; no finished cell is repeated.
 
-use record::Stop;
+use record::{Ended, Stop};
 use store::{Resumed, Store};
 use suite::Plan;
 
@@ -10,7 +10,7 @@ use crate::exit::{Exit, OrExit, Result, usage};
 use crate::opened::Opened;
 use crate::outputs::{Outputs, print};
 use crate::request::Request;
-use crate::session::Sitting;
+use crate::session::{Sitting, conclude_late};
 
 /// Runs the command.
 pub fn run(flags: &ResumeFlags) -> Result {
@@ -25,13 +25,18 @@ pub fn run(flags: &ResumeFlags) -> Result {
     let lock = dir.lock().or_refuse()?;
     let replayed = dir.replay().or_usage()?;
     let record = replayed.record;
+    let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
     let request: Request = serde_json::from_value(replayed.command).or_usage()?;
     let finished = |stop: Stop| !matches!(stop, Stop::Interrupted | Stop::Error);
     let done: Vec<_> = record.cells.iter().filter(|cell| finished(cell.stop)).cloned().collect();
     let skipped = |id: &str| record.skipped.iter().any(|skip| skip.test == id);
     if record.plan.iter().all(|planned| done.iter().any(|cell| cell.id == planned.id) || skipped(&planned.id)) {
-        print(&format!("{} is finished; show it with: flashmark show {}\n", dir.name(), dir.name()))?;
-        return Ok(Exit::Done);
+        let said_so = record.run.ended == Ended::Complete && dir.record_path().exists();
+        if said_so && flags.json.is_none() && flags.html.is_none() {
+            print(&format!("{} is finished; show it with: flashmark show {}\n", dir.name(), dir.name()))?;
+            return Ok(Exit::Done);
+        }
+        return conclude_late(&dir, lock, &request, &outputs);
     }
     let opened = Opened::open(&request)?;
     opened.same_as(&record).or_refuse()?;
@@ -40,6 +45,5 @@ pub fn run(flags: &ResumeFlags) -> Result {
     let mut journal = dir.journal(lock).or_internal()?;
     let resumed = Resumed { started: opened.now(), host: opened.host.clone(), software: software() };
     journal.append(&resumed.into()).or_internal()?;
-    let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
     Sitting { opened, plan, request, dir, journal, done, used_ns: record.run.elapsed_ns, outputs }.hold()
 }
