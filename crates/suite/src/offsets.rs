@@ -129,9 +129,12 @@ impl Stratified {
     pub fn strata(&self) -> u64 {
         self.order.len() as u64
     }
+}
 
-    /// The next block.
-    pub fn next(&mut self) -> Option<Extent> {
+impl Iterator for Stratified {
+    type Item = Extent;
+
+    fn next(&mut self) -> Option<Extent> {
         if self.at == self.order.len() {
             let last = self.order.last().copied();
             self.random.shuffle(&mut self.order);

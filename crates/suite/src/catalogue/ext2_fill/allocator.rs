@@ -76,14 +76,6 @@ impl Allocator {
         }
     }
 
-    /// The next write; `None` when the file system is full.
-    pub fn next(&mut self) -> Option<Write> {
-        while self.waiting.is_empty() && !self.is_full {
-            self.file();
-        }
-        self.waiting.pop_front()
-    }
-
     /// The next free block. Goes on to the next group where this one is full; `None` where there is none.
     fn block(&mut self) -> Option<u64> {
         if self.at >= self.group.end {
@@ -222,6 +214,17 @@ impl Allocator {
     }
 }
 
+impl Iterator for Allocator {
+    type Item = Write;
+
+    fn next(&mut self) -> Option<Write> {
+        while self.waiting.is_empty() && !self.is_full {
+            self.file();
+        }
+        self.waiting.pop_front()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -233,7 +236,7 @@ mod tests {
         let choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
         let layout = Layout::new(capacity_bytes, choices).unwrap();
         let mut allocator = Allocator::new(layout.clone(), order, 64 * 1024, Random::new(3, "files"));
-        let writes = std::iter::from_fn(|| allocator.next()).collect();
+        let writes = allocator.by_ref().collect();
         (layout, writes, allocator.files)
     }
 
