@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use device::{ExtentGuard, IoErrorKind};
+use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Finding, Record, Severity, Stop};
 use store::{Ending, Journal, Lock, RunDir};
 use suite::{Event, Listener, Plan, RunEnd, RunOptions};
@@ -52,6 +53,13 @@ impl Sitting {
             opened.recheck().or_refuse()?;
         }
         let screen = Screen::open(plan.cells.len(), outputs.quiet, opened.waiting());
+        screen.print(&format!(
+            "{}\n{} cells, at most {}; writes at most {}",
+            opened.describe(),
+            plan.cells.len(),
+            Nanos(plan.max_ns().saturating_sub(used_ns)),
+            Bytes(plan.max_written_bytes())
+        ));
         let over = Arc::new(AtomicBool::new(false));
         let watchdog = watch(&stop, &over, &dir, &request);
         let lost = !done.is_empty() && opened.loses_its_data();
