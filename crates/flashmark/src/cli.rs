@@ -168,4 +168,41 @@ pub enum SimCommand {
         /// Its name.
         profile: String,
     },
+    /// Makes a profile a block device of this machine, in wall-clock time, to try any tool on. Needs root.
+    ///
+    /// Prints the device's path and serves it until Ctrl-C. What is written is kept in memory and gone afterwards. Each profile is as slow as
+    /// its original.
+    Attach(AttachFlags),
+    /// Ends what `attach` began, and cleans up after one that was killed.
+    Detach(DetachFlags),
+}
+
+/// Flags of `sim attach`.
+#[derive(Debug, Args)]
+pub struct AttachFlags {
+    /// Its name, or a TOML file of your own.
+    pub profile: String,
+    /// Another size than the profile's, for example 1GiB; a fake shrinks in proportion.
+    #[arg(long)]
+    pub size: Option<String>,
+    /// Every chance comes from it.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Returns at once and goes on serving, until `flashmark sim detach`.
+    #[arg(long)]
+    pub background: bool,
+    /// Serves whoever started it with --background.
+    #[arg(long, hide = true, conflicts_with = "background")]
+    pub served: bool,
+}
+
+/// Flags of `sim detach`.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct DetachFlags {
+    /// The device, as `attach` printed it.
+    pub device: Option<PathBuf>,
+    /// Everything that is attached.
+    #[arg(long)]
+    pub all: bool,
 }

@@ -3,6 +3,7 @@
 //! `main.rs` composes; [`cli`] is the command line as typed, [`request`] what is meant by it, [`opened`] the target with everything
 //! known about it, [`session`] one sitting of a run. A library only so that `xtask` can print man pages from the same flags.
 
+pub mod attach;
 pub mod claims;
 pub mod cli;
 pub mod commands;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use flashmark::cli::{Cli, Command, SimCommand};
+use flashmark::exit::OrExit;
 use flashmark::{commands, exit};
 
 fn main() -> ExitCode {
@@ -14,7 +15,7 @@ fn main() -> ExitCode {
             return if error.use_stderr() { exit::Exit::Usage.into() } else { exit::Exit::Done.into() };
         }
     };
-    match dispatch(cli.command) {
+    match beside_the_main_thread(|| dispatch(cli.command)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // One line, whatever the names in it hold.
@@ -22,6 +23,13 @@ fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Does the work on another thread. The kernel tells the main thread of a signal first, and nothing interrupts a call that the medium
+/// does not answer: were it made there, Ctrl-C would not be heard.
+fn beside_the_main_thread(work: impl FnOnce() -> exit::Result + Send + 'static) -> exit::Result {
+    let worker = std::thread::Builder::new().name("work".into()).stack_size(8 << 20).spawn(work).or_internal()?;
+    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn dispatch(command: Command) -> exit::Result {
@@ -35,5 +43,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Tests(flags) => commands::tests::run(&flags),
         Command::Sim(SimCommand::List) => commands::sim::list(),
         Command::Sim(SimCommand::Show { profile }) => commands::sim::show(&profile),
+        Command::Sim(SimCommand::Attach(flags)) => commands::attach::attach(&flags),
+        Command::Sim(SimCommand::Detach(flags)) => commands::attach::detach(&flags),
     }
 }

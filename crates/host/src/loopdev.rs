@@ -20,6 +20,8 @@ pub struct LoopOptions {
     pub partitions: bool,
     /// Whether writes are refused.
     pub read_only: bool,
+    /// Smallest addressable unit; 0 is the usual 512.
+    pub block_bytes: u64,
 }
 
 /// An attached loop device; detached on drop, if it is still the one that was attached.
@@ -80,6 +82,9 @@ pub fn attach_with(file: &Path, options: LoopOptions) -> Result<Loop, LoopError>
     }
     words.extend(options.partitions.then(|| "--partscan".to_owned()));
     words.extend(options.read_only.then(|| "--read-only".to_owned()));
+    if options.block_bytes > 0 {
+        words.push(format!("--sector-size={}", options.block_bytes));
+    }
     words.push(file.display().to_string());
     let path = PathBuf::from(tool::run("losetup", words)?);
     let not_ours = || LoopError::NotOurs { path: path.clone(), backing: file.to_owned() };
@@ -134,6 +139,18 @@ impl Drop for Loop {
         // nobody is left to hear of a failure; the device stays visible in `flashmark list`
         let _ = self.let_go();
     }
+}
+
+/// Nodes of the loop devices over a file, by the name under which the kernel knows it: the file itself may be out of reach, its server dead.
+pub fn over(file: &Path) -> Vec<PathBuf> {
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let over_it = devices.filter(|device| text(&device.path().join("loop/backing_file")).is_some_and(|name| Path::new(&name) == file));
+    over_it.map(|device| Path::new("/dev").join(device.file_name())).collect()
+}
+
+/// Detaches the loop devices over a file, by the name under which the kernel knows it. Still in use, one goes away with its last user.
+pub fn detach_over(file: &Path) -> Result<(), LoopError> {
+    over(file).iter().try_for_each(|path| Ok(detach_node(path)?))
 }
 
 /// Detaches the loop device `path`. The caller has made sure that it is the right one.

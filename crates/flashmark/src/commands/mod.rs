@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod attach;
 pub mod list;
 pub mod report;
 pub mod resume;

@@ -18,6 +18,8 @@ use suite::{Site, Stage};
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::request::Request;
 
+pub use simulated::find as find_profile;
+
 /// From this load average per core on, others compete with the measurement.
 const BUSY_LOAD: f64 = 0.5;
 

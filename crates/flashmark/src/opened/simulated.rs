@@ -58,7 +58,8 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
     })
 }
 
-fn find(name: &str) -> Result<Profile> {
+/// A built-in profile by name, or one of the user's own by its file.
+pub fn find(name: &str) -> Result<Profile> {
     if let Some(profile) = Profile::builtin(name) {
         return Ok(profile.clone());
     }

@@ -1,0 +1,96 @@
+//! What the way to an attached medium takes: block layer, loop device, FUSE, and back.
+
+use std::path::Path;
+
+use anyhow::Result;
+use device::{Device, Request};
+use ring::{EngineChoice, Expect, OpenOptions, RealDevice, Settings};
+
+use super::timeline::{Asked, LONGEST_BYTES};
+
+/// Requests of which the median counts.
+const REQUESTS: usize = 101;
+
+/// The small and the large request that are timed.
+const SIZES: [u64; 2] = [4096, LONGEST_BYTES as u64];
+
+/// What the harness takes for a request, measured while the medium takes nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HarnessCost {
+    read: Line,
+    write: Line,
+}
+
+/// A time that grows with size.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Line {
+    ns: f64,
+    ns_per_byte: f64,
+}
+
+impl Line {
+    /// Through what the two sizes took.
+    fn through(small_ns: f64, large_ns: f64) -> Line {
+        let ns_per_byte = ((large_ns - small_ns) / (SIZES[1] - SIZES[0]) as f64).max(0.0);
+        Line { ns: (small_ns - SIZES[0] as f64 * ns_per_byte).max(0.0), ns_per_byte }
+    }
+
+    fn of(&self, bytes: u64) -> u64 {
+        (self.ns + self.ns_per_byte * bytes as f64) as u64
+    }
+}
+
+impl HarnessCost {
+    /// Measures it on a loop device whose server answers at once and keeps nothing.
+    pub fn measure(node: &Path) -> Result<HarnessCost> {
+        let settings = Settings { engine: EngineChoice::Psync, ..Settings::default() };
+        let mut device = RealDevice::open(&OpenOptions { path: node.to_owned(), writable: true, expect: Expect::Block, settings })?;
+        device.prepare(1, LONGEST_BYTES)?;
+        let largest = SIZES[1].min(device.facts().capacity_bytes);
+        let mut line = |request: fn(u32, u64, u64) -> Request| -> Result<Line> {
+            Ok(Line::through(median_ns(&mut device, request(0, 0, SIZES[0]))?, median_ns(&mut device, request(0, 0, largest))?))
+        };
+        Ok(HarnessCost { read: line(Request::read)?, write: line(Request::write)? })
+    }
+
+    /// What it takes for this request, in nanoseconds.
+    pub(super) fn of(&self, asked: &Asked<'_>) -> u64 {
+        match asked {
+            Asked::Write(..) => self.write.of(asked.bytes()),
+            Asked::Read(..) | Asked::Flush | Asked::Discard(..) => self.read.of(asked.bytes()),
+        }
+    }
+
+    /// For a small read, in nanoseconds.
+    pub fn small_read_ns(&self) -> u64 {
+        self.read.of(SIZES[0])
+    }
+}
+
+fn median_ns(device: &mut RealDevice, request: Request) -> Result<f64> {
+    let (mut latencies, mut done) = (Vec::with_capacity(REQUESTS), Vec::new());
+    for _ in 0..REQUESTS {
+        device.submit(request)?;
+        device.reap(1, &mut done)?;
+        for completion in done.drain(..) {
+            completion.result.clone()?;
+            latencies.push(completion.latency_ns());
+        }
+    }
+    latencies.sort_unstable();
+    Ok(latencies[latencies.len() / 2] as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cost_grows_with_size_and_is_never_negative() {
+        let check = |small_ns: f64, large_ns: f64, bytes: u64| Line::through(small_ns, large_ns).of(bytes);
+        assert_eq!(check(50_000.0, 250_000.0, SIZES[0]), 50_000);
+        assert_eq!(check(50_000.0, 250_000.0, SIZES[1]), 250_000);
+        // A large one that happened to be quicker says that size costs nothing.
+        assert_eq!(check(50_000.0, 40_000.0, SIZES[1]), 50_000);
+    }
+}

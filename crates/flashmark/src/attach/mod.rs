@@ -1,0 +1,187 @@
+//! `sim attach`: a simulated medium as a real block device, in wall-clock time.
+//!
+//! A file of FUSE ([`server`]) under a loop device. Virtual time becomes wall time in three steps: each request enters the model when it arrives
+//! ([`timeline`]), its answer leaves when the model says it is done, and what the way to the medium takes beside the medium ([`cost`]) is taken
+//! off. The place in the file system and its lock ([`berth`]) let every other process find, end and clean up what is attached.
+
+mod berth;
+mod cost;
+mod queue;
+mod server;
+mod timeline;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use device::Device;
+use host::{Loop, LoopOptions, Roots, loopdev};
+use sim::profile::spec::Blank;
+use sim::{Options, Profile, SimDevice};
+
+pub use berth::Place;
+use berth::{Berth, FILE};
+use cost::HarnessCost;
+use queue::Queue;
+use server::Server;
+use timeline::Timeline;
+
+use crate::exit::{OrExit, Result, refuse, usage};
+
+/// How long programs that look at every new device (udev, desktops) may keep one open.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A simulated medium that is attached; detached when dropped, as far as nobody uses it.
+pub struct Attached {
+    // In the order in which they must go.
+    _queue: Queue,
+    node: Loop,
+    server: Server,
+    berth: Berth,
+    /// What could be better.
+    pub remarks: Vec<String>,
+    /// Its size.
+    pub capacity_bytes: u64,
+    /// What the way to it takes for a small request, which is taken off every answer.
+    pub way_ns: u64,
+}
+
+impl Attached {
+    /// Attaches a fresh medium.
+    pub fn new(profile: &Profile, options: Options) -> Result<Attached> {
+        check_machine()?;
+        let leftovers = Place::clean_up().or_internal()?;
+        let mut remarks: Vec<String> = leftovers.iter().map(|left| format!("left of a killed one: {left:#}")).collect();
+        let device = SimDevice::new(profile, options);
+        let facts = device.facts().clone();
+        // A loop device passes zeroing on as a discard; a medium that does not read zeros after one must not get it.
+        let discards = facts.discards && profile.spec().medium.unwritten == Blank::Zeros;
+        let timeline = Timeline::new(device).or_internal()?;
+        let berth = Berth::make(profile.name()).or_internal()?;
+        let server = Server::mount(berth.mount_point(), FILE, facts.capacity_bytes, discards, timeline);
+        let server = server.with_context(|| format!("FUSE does not mount at {}", berth.mount_point().display())).or_internal()?;
+        let block_bytes = if facts.logical_block_bytes == 512 { 0 } else { facts.logical_block_bytes };
+        let options = LoopOptions { direct_io: true, partitions: true, block_bytes, ..LoopOptions::default() };
+        let node = loopdev::attach_with(&berth.file(), options).or_internal()?;
+        if !node.direct_io() {
+            return Err(anyhow!("{} does not do direct I/O on FUSE, so there would be a cache before the medium; Linux 4.10 and newer do", node.path().display())).or_internal();
+        }
+        let queue = Queue::describe(node.path(), profile, discards).or_internal()?;
+        remarks.extend(urgent().err().map(|why| format!("times below a millisecond may be wrong on a busy machine: {why}")));
+        let cost = settled(|| HarnessCost::measure(node.path())).or_internal()?;
+        server.start(cost);
+        Ok(Attached { _queue: queue, node, server, berth, remarks, capacity_bytes: facts.capacity_bytes, way_ns: cost.small_read_ns() })
+    }
+
+    /// Its node: "/dev/loop3".
+    pub fn path(&self) -> &Path {
+        self.node.path()
+    }
+
+    /// Whether it is still attached: somebody may have detached the loop device, or unmounted the file system.
+    pub fn is_there(&self) -> bool {
+        self.server.is_mounted() && !loopdev::over(&self.berth.file()).is_empty()
+    }
+
+    /// What it is used for, in words.
+    pub fn in_use(&self) -> Option<String> {
+        in_use(self.node.path())
+    }
+
+    /// Detaches it and waits until it is gone.
+    pub fn detach(self) -> Result<()> {
+        let Attached { _queue: queue, node, server, berth, .. } = self;
+        drop(queue);
+        let path = node.path().to_owned();
+        node.detach().or_internal()?;
+        if !eventually(|| loopdev::over(&berth.file()).is_empty()) {
+            return Err(anyhow!("{} is still open; it goes away with its last user and then reads no more", path.display())).or_internal();
+        }
+        server.unmount().context("FUSE does not unmount").or_internal()?;
+        drop(berth);
+        Ok(())
+    }
+}
+
+/// What a block device is used for, in words.
+fn in_use(node: &Path) -> Option<String> {
+    let roots = Roots::default();
+    let uses = host::uses(&roots, node.file_name()?.to_str()?);
+    let held = || host::exclusively_open(&roots, node).then(|| "a program holds it exclusively".to_owned());
+    if uses.is_empty() { held() } else { Some(host::summary(&uses)) }
+}
+
+/// Ends what is attached at a place; one whose server was killed is cleaned up. Returns its nodes.
+pub fn end(place: &Place) -> Result<Vec<PathBuf>> {
+    let nodes = place.nodes();
+    if let Some((node, why)) = nodes.iter().find_map(|node| Some((node, in_use(node)?))) {
+        return refuse(format_args!("{} is in use: {why}; unmount or release it first", node.display()));
+    }
+    if place.is_served() {
+        place.ask_to_end().or_internal()?;
+        if !eventually(|| !place.is_served()) {
+            return refuse(format_args!("{} is open in some program (`fuser -v` says which); end that first", words(&nodes)));
+        }
+    }
+    let left = Place::clean_up().or_internal()?;
+    match left.into_iter().next() {
+        Some(error) => Err(error).or_internal(),
+        None => Ok(nodes),
+    }
+}
+
+/// Nodes as one writes them.
+pub fn words(nodes: &[PathBuf]) -> String {
+    nodes.iter().map(|node| node.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether the machine has what it takes; each missing thing with the way out.
+pub fn check_machine() -> Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return refuse("attaching a simulated medium as a block device needs root; start it with sudo, or test it without: flashmark run sim:PROFILE");
+    }
+    if let Err(error) = std::fs::File::open("/dev/fuse") {
+        return usage(format_args!("/dev/fuse cannot be opened ({error}); load FUSE with `modprobe fuse`, and give a container the device"));
+    }
+    if let Err(error) = std::fs::File::open("/dev/loop-control") {
+        return usage(format_args!("/dev/loop-control cannot be opened ({error}); load loop devices with `modprobe loop`, and give a container the devices"));
+    }
+    Ok(())
+}
+
+/// Puts our threads before everything ordinary: an answer that waits for a processor is late.
+fn urgent() -> std::result::Result<(), String> {
+    let process = std::process::id().to_string();
+    let ran = Command::new("chrt").args(["--fifo", "--reset-on-fork", "--all-tasks", "--pid", "5", &process]).stdin(Stdio::null()).output();
+    match ran {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err("chrt is not installed (package util-linux)".to_owned()),
+        Err(error) => Err(format!("chrt does not start: {error}")),
+    }
+}
+
+/// Tries again while a new device is looked at by others.
+fn settled<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let begun = Instant::now();
+    loop {
+        match attempt() {
+            Err(_) if begun.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(20)),
+            settled => return settled,
+        }
+    }
+}
+
+/// Waits for something as long as patience lasts; whether it came.
+fn eventually(mut come: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while !come() {
+        if begun.elapsed() > PATIENCE {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
+}

@@ -1,0 +1,56 @@
+//! What the kernel believes of the loop device: limits of its queue, as the medium would state them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sim::Profile;
+
+use super::timeline::LONGEST_BYTES;
+
+/// The limits of a loop device, restored when dropped: some outlive the medium, and the next user of the device needs its flushes.
+#[derive(Debug)]
+pub struct Queue {
+    node: PathBuf,
+}
+
+impl Queue {
+    /// Tells the kernel what it would learn of a real medium like this.
+    pub fn describe(node: &Path, profile: &Profile, discards: bool) -> io::Result<Queue> {
+        let queue = Queue { node: node.to_owned() };
+        let longest_kib = LONGEST_BYTES as u64 / 1024;
+        let allowed_kib: u64 = fs::read_to_string(attribute(node, "max_hw_sectors_kb"))?.trim().parse().unwrap_or(longest_kib);
+        // A longer one would be split by FUSE, out of our sight.
+        queue.set("max_sectors_kb", &longest_kib.min(allowed_kib).to_string())?;
+        // The kernel sends no flush to a medium without a cache, as to a real one.
+        let cached = profile.spec().cache.is_some();
+        queue.set("write_cache", if cached { "write back" } else { "write through" })?;
+        queue.set("rotational", if profile.spec().disk.is_some() { "1" } else { "0" })?;
+        if !discards {
+            queue.set("discard_max_bytes", "0")?;
+        }
+        Ok(queue)
+    }
+
+    fn set(&self, name: &str, value: &str) -> io::Result<()> {
+        let path = attribute(&self.node, name);
+        fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("cannot write {value} to {}: {error}", path.display())))
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        restore(&self.node);
+    }
+}
+
+/// Undoes what outlives the medium.
+pub fn restore(node: &Path) {
+    // A device that is gone has nothing to restore.
+    let _ = fs::write(attribute(node, "write_cache"), "write back");
+}
+
+fn attribute(node: &Path, name: &str) -> PathBuf {
+    let device = node.file_name().unwrap_or_default();
+    Path::new("/sys/block").join(device).join("queue").join(name)
+}

@@ -1,0 +1,320 @@
+//! The medium as a file of FUSE, in wall-clock time.
+//!
+//! One thread takes requests from the kernel, in order, and puts them on the timeline; another answers each when it is due. With
+//! more threads taking, the halves of a large write could swap places.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+
+use device::{IoError, IoErrorKind};
+use fuser::{
+    BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request,
+    Session, WriteFlags,
+};
+
+use super::cost::HarnessCost;
+use super::timeline::{Asked, LONGEST_BYTES, Timeline};
+
+/// The only file's number.
+const FILE: INodeNo = INodeNo(2);
+
+/// How long before an answer is due its thread stops sleeping and watches the clock: longer than waking up takes.
+const WATCH: Duration = Duration::from_micros(100);
+
+/// Requests the kernel may send before it waits for answers; a loop device has 128.
+const BACKGROUND: u16 = 256;
+
+/// For ever, as the kernel's caches see it: name and size of the file never change.
+const ALWAYS: Duration = Duration::from_secs(1 << 30);
+
+/// What is read before time runs.
+static NOTHING: [u8; LONGEST_BYTES] = [0; LONGEST_BYTES];
+
+/// A medium that is being served. Ends when dropped, if nothing holds the file open any more.
+pub struct Server {
+    session: Option<BackgroundSession>,
+    answering: Option<JoinHandle<()>>,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Mounts at an empty directory a file system with one file of this name: the medium on the timeline.
+    ///
+    /// Time does not run yet: until [`Server::start`] every request is answered at once and changes nothing.
+    pub fn mount(at: &Path, name: &str, bytes: u64, discards: bool, timeline: Timeline<Waits>) -> io::Result<Server> {
+        let state = State { timeline, running: None, ended: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let file = OneFile { name: name.to_owned(), bytes, discards, made: SystemTime::now(), shared: Arc::clone(&shared) };
+        let mut config = Config::default();
+        config.mount_options = vec![MountOption::FSName(format!("sim:{name}")), MountOption::Subtype("flashmark".to_owned())];
+        config.n_threads = Some(1);
+        let session = Session::new(file, at, &config)?.spawn()?;
+        let for_thread = Arc::clone(&shared);
+        let answering = thread::Builder::new().name("answer".to_owned()).spawn(move || for_thread.answer())?;
+        Ok(Server { session: Some(session), answering: Some(answering), shared })
+    }
+
+    /// Time begins to run. `cost` is what the way to the medium takes, beside the medium.
+    pub fn start(&self, cost: HarnessCost) {
+        self.shared.state().running = Some(Running { since: Instant::now(), cost });
+    }
+
+    /// Whether the file system is still there: an administrator may have unmounted it.
+    pub fn is_mounted(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| !session.guard.is_finished())
+    }
+
+    /// Unmounts, and waits until both threads have ended.
+    pub fn unmount(mut self) -> io::Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let unmounted = self.session.take().map_or(Ok(()), BackgroundSession::umount_and_join);
+        self.shared.state().ended = true;
+        self.shared.changed.notify_all();
+        if let Some(answering) = self.answering.take() {
+            // It has nobody to tell of its end.
+            let _ = answering.join();
+        }
+        unmounted
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // What stays mounted is found and cleaned up by the next `sim attach` or `sim detach`.
+        let _ = self.end();
+    }
+}
+
+/// What both threads share.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    timeline: Timeline<Waits>,
+    running: Option<Running>,
+    ended: bool,
+}
+
+/// Time, since it runs.
+#[derive(Clone, Copy)]
+struct Running {
+    since: Instant,
+    cost: HarnessCost,
+}
+
+impl Running {
+    fn at(&self, instant: Instant) -> u64 {
+        instant.saturating_duration_since(self.since).as_nanos() as u64
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A thread that panicked has left the timeline as it was between two requests.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a request on the timeline.
+    fn take(&self, asked: Asked<'_>, waits: Waits) {
+        let arrived = Instant::now();
+        let mut state = self.state();
+        let Some(running) = state.running else {
+            let bytes = asked.bytes() as usize;
+            return waits.answer(Ok(&NOTHING[..bytes.min(LONGEST_BYTES)]));
+        };
+        while !state.timeline.has_room() && !state.ended {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        // Before the request came here, and after its answer leaves, the way to the medium takes time that the medium does not.
+        let at_ns = running.at(arrived).saturating_sub(running.cost.of(&asked));
+        if let Err((error, waits)) = state.timeline.arrive(at_ns, asked, waits) {
+            return waits.answer(Err(error));
+        }
+        // A medium that is faster than the way to it answers from here, without waking anybody.
+        state.timeline.finish(running.at(Instant::now()), Waits::answer);
+        if state.timeline.next_ns().is_some() {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Answers every request when it is due, until the server ends.
+    fn answer(&self) {
+        let mut state = self.state();
+        while !state.ended {
+            let Some((due_ns, running)) = state.timeline.next_ns().zip(state.running) else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = Duration::from_nanos(due_ns.saturating_sub(running.at(Instant::now())));
+            if left > WATCH {
+                state = self.changed.wait_timeout(state, left - WATCH).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            drop(state);
+            while running.at(Instant::now()) < due_ns {
+                std::hint::spin_loop();
+            }
+            state = self.state();
+            state.timeline.finish(running.at(Instant::now()), Waits::answer);
+            // Whoever waits for room has it now.
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// Who waits for an answer.
+pub enum Waits {
+    /// A reader.
+    Read(ReplyData),
+    /// A writer of so many bytes.
+    Write(ReplyWrite, u32),
+    /// Anybody else.
+    Other(ReplyEmpty),
+}
+
+impl Waits {
+    fn answer(self, result: Result<&[u8], IoError>) {
+        match (self, result) {
+            (Waits::Read(reply), Ok(data)) => reply.data(data),
+            (Waits::Write(reply, bytes), Ok(_)) => reply.written(bytes),
+            (Waits::Other(reply), Ok(_)) => reply.ok(),
+            (Waits::Read(reply), Err(error)) => reply.error(errno(&error)),
+            (Waits::Write(reply, _), Err(error)) => reply.error(errno(&error)),
+            (Waits::Other(reply), Err(error)) => reply.error(errno(&error)),
+        }
+    }
+}
+
+/// The kernel's number for an error of the medium.
+fn errno(error: &IoError) -> Errno {
+    match (error.errno, error.kind) {
+        (Some(number), _) => Errno::from_i32(number),
+        (None, IoErrorKind::Gone) => Errno::ENODEV,
+        (None, IoErrorKind::NoSpace) => Errno::ENOSPC,
+        (None, IoErrorKind::ReadOnly) => Errno::EROFS,
+        (None, IoErrorKind::Refused) => Errno::EINVAL,
+        (None, IoErrorKind::Unsupported) => Errno::EOPNOTSUPP,
+        (None, IoErrorKind::Medium | IoErrorKind::Other) => Errno::EIO,
+    }
+}
+
+/// The file system: a directory with one file in it.
+struct OneFile {
+    name: String,
+    bytes: u64,
+    discards: bool,
+    made: SystemTime,
+    shared: Arc<Shared>,
+}
+
+impl OneFile {
+    fn attributes(&self, ino: INodeNo) -> FileAttr {
+        let is_root = ino == INodeNo::ROOT;
+        FileAttr {
+            ino,
+            size: if is_root { 0 } else { self.bytes },
+            blocks: if is_root { 0 } else { self.bytes / 512 },
+            atime: self.made,
+            mtime: self.made,
+            ctime: self.made,
+            crtime: self.made,
+            kind: if is_root { FileType::Directory } else { FileType::RegularFile },
+            perm: if is_root { 0o700 } else { 0o600 },
+            nlink: 1,
+            uid: 0,
+            gid: 0,
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        }
+    }
+}
+
+impl Filesystem for OneFile {
+    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        let too_much = |_| io::Error::from(io::ErrorKind::Unsupported);
+        config.set_max_write(LONGEST_BYTES as u32).map_err(too_much)?;
+        config.set_max_background(BACKGROUND).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
+        config.set_congestion_threshold(BACKGROUND).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
+        // Without it one request at a time comes through, whatever the depth above.
+        config.add_capabilities(InitFlags::FUSE_ASYNC_DIO).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))
+    }
+
+    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        if parent == INodeNo::ROOT && name == self.name.as_str() {
+            reply.entry(&ALWAYS, &self.attributes(FILE), Generation(0));
+        } else {
+            reply.error(Errno::ENOENT);
+        }
+    }
+
+    fn getattr(&self, _: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
+        reply.attr(&ALWAYS, &self.attributes(ino));
+    }
+
+    fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
+        reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES);
+    }
+
+    fn read(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        size: u32,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        let inside = self.bytes.saturating_sub(offset).min(u64::from(size));
+        match inside as u32 {
+            0 => reply.data(&[]),
+            inside => self.shared.take(Asked::Read(offset, inside), Waits::Read(reply)),
+        }
+    }
+
+    fn write(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        data: &[u8],
+        _: WriteFlags,
+        _: OpenFlags,
+        _: Option<LockOwner>,
+        reply: ReplyWrite,
+    ) {
+        self.shared.take(Asked::Write(offset, data), Waits::Write(reply, data.len() as u32));
+    }
+
+    fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
+        // Closing a file is nothing to a medium.
+        reply.ok();
+    }
+
+    fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        self.shared.take(Asked::Flush, Waits::Other(reply));
+    }
+
+    fn fallocate(&self, _: &Request, _: INodeNo, _: FileHandle, offset: u64, length: u64, mode: i32, reply: ReplyEmpty) {
+        /// FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE: how a loop device passes a discard on.
+        const PUNCH: i32 = 0x03;
+        if mode == PUNCH && self.discards {
+            self.shared.take(Asked::Discard(offset, length), Waits::Other(reply));
+        } else {
+            reply.error(Errno::EOPNOTSUPP);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `flashmark sim attach` and `flashmark sim detach`: a simulated medium as a block device of this machine.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use record::units::Bytes;
+use sim::{Options, Profile};
+
+use crate::attach::{self, Attached, Place, words};
+use crate::cli::{AttachFlags, DetachFlags};
+use crate::exit::{Exit, Failure, OrExit, Result, usage};
+use crate::opened::find_profile;
+use crate::outputs::print;
+use crate::signals;
+
+/// How often the one who waits looks.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Smallest medium there is.
+const LEAST_BYTES: u64 = 1 << 20;
+
+/// `flashmark sim attach PROFILE`.
+pub fn attach(flags: &AttachFlags) -> Result {
+    let profile = find_profile(&flags.profile)?;
+    let capacity = flags.size.as_deref().map(size).transpose()?;
+    attach::check_machine()?;
+    if flags.background {
+        return in_background(flags);
+    }
+    let stop = signals::listen()?;
+    let attached = Attached::new(&profile, Options { seed: flags.seed, capacity, keep_data: true })?;
+    // The path alone on standard output, for scripts; everything else beside it.
+    say(&introduction(&profile, &attached, flags.served));
+    print(&format!("{}\n", attached.path().display()))?;
+    if flags.served {
+        let_go_of_terminal().or_internal()?;
+    }
+    serve(&attached, &stop);
+    attached.detach()?;
+    Ok(Exit::Done)
+}
+
+/// `flashmark sim detach DEVICE` and `--all`.
+pub fn detach(flags: &DetachFlags) -> Result {
+    attach::check_machine()?;
+    let places = Place::all().or_internal()?;
+    let Some(device) = &flags.device else { return end_all(&places) };
+    let found = places.iter().find(|place| place.nodes().iter().any(|node| is_same(node, device)));
+    let Some(place) = found else {
+        let attached: Vec<_> = places.iter().flat_map(Place::nodes).collect();
+        return match attached.as_slice() {
+            [] => usage(format_args!("{}: this is not attached by `flashmark sim attach`; nothing is", device.display())),
+            nodes => usage(format_args!("{}: this is not attached by `flashmark sim attach`; attached are {}", device.display(), words(nodes))),
+        };
+    };
+    let nodes = attach::end(place)?;
+    print(&format!("detached {}\n", words(&nodes)))?;
+    Ok(Exit::Done)
+}
+
+/// Ends everything; what cannot be ended does not keep the others.
+fn end_all(places: &[Place]) -> Result {
+    let mut first = None;
+    for place in places {
+        match attach::end(place) {
+            Ok(nodes) if nodes.is_empty() => print(&format!("cleaned up {}\n", place.directory().display()))?,
+            Ok(nodes) => print(&format!("detached {}\n", words(&nodes)))?,
+            Err(failure) => {
+                say(&format!("flashmark: {failure}\n"));
+                first = first.or(Some(failure.exit));
+            }
+        }
+    }
+    if places.is_empty() {
+        print("nothing is attached\n")?;
+    }
+    Ok(first.unwrap_or(Exit::Done))
+}
+
+/// Serves until asked to stop or until the device is gone; while it is in use it is not taken away.
+fn serve(attached: &Attached, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) && attached.is_there() {
+        std::thread::sleep(GLANCE);
+    }
+    let mut said = None;
+    while attached.is_there()
+        && let Some(why) = attached.in_use()
+    {
+        if said.as_ref() != Some(&why) {
+            say(&format!("in use: {why}\nwaiting until it is let go; Ctrl-C again ends at once, and whoever uses it gets errors\n"));
+            said = Some(why);
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
+fn introduction(profile: &Profile, attached: &Attached, served: bool) -> String {
+    let way_us = attached.way_ns as f64 / 1e3;
+    let end = if served { "" } else { "Ctrl-C, or " };
+    let mut text = format!("{}, {}: {}\n", profile.name(), Bytes(attached.capacity_bytes), profile.about());
+    text += &format!("as slow as the model; the way to it takes {way_us:.0} us, which is taken off. What is written lies in memory.\n");
+    text += &format!("Detach: {end}flashmark sim detach {}\n", attached.path().display());
+    attached.remarks.iter().for_each(|remark| text += &format!("note: {remark}\n"));
+    text
+}
+
+/// Starts ourselves once more to serve, and returns as soon as the device is there.
+fn in_background(flags: &AttachFlags) -> Result {
+    let mut command = Command::new(std::env::current_exe().context("our own program is not found").or_internal()?);
+    command.args(["sim", "attach", "--served", "--seed", &flags.seed.to_string(), &flags.profile]);
+    flags.size.iter().for_each(|size| _ = command.args(["--size", size]));
+    // A group of its own: the terminal's Ctrl-C is not for it.
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().context("the server does not start").or_internal()?;
+    let mut node = String::new();
+    let piped = child.stdout.take().context("the server's output was piped").or_internal()?;
+    BufReader::new(piped).read_line(&mut node).or_internal()?;
+    if node.is_empty() {
+        return Err(failed(child));
+    }
+    // It lets go of its end as it begins to serve, so this ends.
+    let mut introduction = String::new();
+    child.stderr.take().map(|mut piped| piped.read_to_string(&mut introduction)).transpose().or_internal()?;
+    say(&introduction);
+    print(&node)?;
+    Ok(Exit::Done)
+}
+
+/// What a server said that came to nothing, with its exit code.
+fn failed(child: Child) -> Failure {
+    let output = match child.wait_with_output() {
+        Ok(output) => output,
+        Err(error) => return Failure { exit: Exit::Internal, error: error.into() },
+    };
+    let exit = match output.status.code() {
+        Some(2) => Exit::Usage,
+        Some(3) => Exit::Refused,
+        Some(130) => Exit::Interrupted,
+        _ => Exit::Internal,
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.trim().trim_start_matches("flashmark: ");
+    Failure { exit, error: anyhow!("{}", if said.is_empty() { "the server ended without a word" } else { said }) }
+}
+
+/// From here on nobody reads what we print, and no terminal or directory is held.
+fn let_go_of_terminal() -> anyhow::Result<()> {
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    std::io::stdout().flush()?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    Ok(std::env::set_current_dir("/")?)
+}
+
+/// Says something beside the output; a terminal that has gone does not matter.
+fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+fn size(text: &str) -> Result<u64> {
+    let bytes = text.parse::<Bytes>().map_err(|error| anyhow!("--size: {error}")).or_usage()?.0;
+    if bytes < LEAST_BYTES {
+        return usage(format_args!("--size {text}: the smallest medium has 1 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// Whether two names are of one device node.
+fn is_same(node: &Path, named: &Path) -> bool {
+    node == named || fs::canonicalize(named).is_ok_and(|named| named == node)
+}
