@@ -163,7 +163,7 @@ fn tests_and_settings() {
     ");
     insta::assert_snapshot!(run_with(&["--set", "pirme.span=1MiB"]), @r"
     exit 2
-    flashmark: there is no test 'pirme'; there are prime, random-write, sequential-read, sequential-write, zero-fill, random-fill, random-read, seek, buffered-read, record-ops, sector-write
+    flashmark: there is no test 'pirme'; there are prime, random-write, sequential-read, sequential-write, zero-fill, random-fill, random-read, seek, buffered-read, record-ops, sector-write, ext2-format, ext2-fill
     ");
     insta::assert_snapshot!(run_with(&["--set", "prime.spam=1MiB"]), @r"
     exit 2

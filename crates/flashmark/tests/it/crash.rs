@@ -362,13 +362,18 @@ fn nothing_around_the_span_is_written() {
     }
 }
 
-/// Everything mounted, and every device made of `device`.
-fn traces(device: &LoopDevice) -> (Vec<String>, Vec<PathBuf>) {
+/// What a staged file system leaves in sight: mounts of the device or its parts, its parts, and devices made of it.
+fn traces(device: &LoopDevice) -> Vec<String> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    let mounts = mounts.lines().filter(|line| line.contains(device.word()) || line.contains("flashmark")).map(str::to_owned).collect();
-    let loops = fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap().path());
-    let over = loops.filter(|path| fs::read_to_string(path.join("loop/backing_file")).is_ok_and(|file| file.trim() == device.word()));
-    (mounts, over.collect())
+    let is_of_it = |line: &&str| {
+        let rest = line.strip_prefix(device.word());
+        rest.is_some_and(|rest| rest.starts_with([' ', 'p']))
+    };
+    let mounts = mounts.lines().filter(is_of_it).map(str::to_owned);
+    let devices = fs::read_dir("/sys/block").unwrap().map(|entry| entry.unwrap().path());
+    let is_over = |path: &PathBuf| fs::read_to_string(path.join("loop/backing_file")).is_ok_and(|file| file.trim() == device.word());
+    let over = devices.filter(is_over).map(|path| path.display().to_string());
+    mounts.chain(over).chain(device.partitions()).collect()
 }
 
 #[test]
@@ -386,13 +391,15 @@ fn a_killed_run_leaves_no_mount_and_no_device() {
     let device = LoopDevice::new(&image);
     let words = ["run", device.word(), "--erase", device.word(), "--only", "record-ops", "--suite", "standard"];
     let mut child = flashmark.start(&words);
-    let staged = || !traces(&device).0.is_empty() || !traces(&device).1.is_empty() || !device.partitions().is_empty();
-    eventually("a staged file system", || (staged() || is_over(&mut child)).then_some(()));
+    let staged = || !traces(&device).is_empty();
+    let mounted = || traces(&device).iter().any(|trace| trace.starts_with("/dev/"));
+    eventually("a staged file system", || (mounted() || is_over(&mut child)).then_some(()));
     std::thread::sleep(Duration::from_millis(100));
     child.kill().unwrap();
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert!(staged(), "it was killed while the file system was there: {ran}");
     flashmark.done(&["run", device.word(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
-    assert_eq!(traces(&device), (vec![], vec![]));
-    assert_eq!(device.partitions(), Vec::<String>::new());
+    assert_eq!(traces(&device), Vec::<String>::new());
+    let notes = fs::read_dir(flashmark.home().join("staged")).unwrap().count();
+    assert_eq!(notes, 0, "nothing is left to undo");
 }

@@ -3,6 +3,8 @@
 
 mod bad_input;
 mod crash;
+mod devices;
+mod failing;
 mod refusals;
 mod sim_runs;
 mod support;

@@ -1,0 +1,267 @@
+//! Media that err, vanish, hang or run full in the middle of a run: the cell says why, the record is kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::Duration;
+
+use record::{Ended, Stop};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::failing::{Answer, FailingMedium};
+use crate::support::{Flashmark, LoopDevice, Mount, Ran, Scratch, eventually, has_root, sum, tool};
+
+const MIB: u64 = 1 << 20;
+
+/// A short cell, then one that lasts until something happens.
+fn suite(scratch: &Scratch, test: &str) -> PathBuf {
+    let text = format!(
+        "name = \"failing\"\n\n[[test]]\nname = \"sequential-read\"\nblock = \"64KiB\"\nspan = \"4MiB\"\nmin_time = \"1ms\"\nmax_time = \"20ms\"\n\n\
+         [[test]]\nname = \"{test}\"\nblock = \"64KiB\"\nspan = \"8MiB\"\ntotal = \"100GiB\"\nmin_time = \"15m\"\nmax_time = \"15m\"\n"
+    );
+    scratch.file("suite.toml", text)
+}
+
+/// Starts a run of that suite, and waits until the long cell is on its way.
+fn in_the_middle(flashmark: &Flashmark, target: &Path, suite: &Path) -> Child {
+    let target = target.to_str().unwrap();
+    let mut child = flashmark.start(&["run", target, "--erase", target, "--suite", suite.to_str().unwrap()]);
+    eventually("the first cell", || {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended: {:?}", flashmark.home());
+        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+        (journal.lines().count() >= 2).then_some(())
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    child
+}
+
+fn outcome(child: Child) -> Ran {
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+/// Why the long cell ended. The run must have ended by the medium's failure, with everything before it kept.
+fn reason_of(flashmark: &Flashmark, ran: &Ran) -> String {
+    assert_eq!(ran.code, Some(4), "{ran}");
+    let record = flashmark.record();
+    assert_eq!(record.run.ended, Ended::Error);
+    let [first, failed] = &record.cells[..] else { panic!("{ran}") };
+    assert!(first.stop != Stop::Error && first.ops > 0, "what was measured before is kept");
+    assert_eq!(failed.stop, Stop::Error);
+    let reason = failed.reason.clone().unwrap();
+    let last = ran.err.lines().last().unwrap();
+    assert!(last.contains(&reason) && last.contains("flashmark resume"), "{ran}");
+    let shown = flashmark.done(&["show", "latest", "--json"]).out;
+    assert_eq!(shown, fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap());
+    without_places(&reason)
+}
+
+/// A reason without the place where it happened, which is another each time.
+fn without_places(reason: &str) -> String {
+    let (before, after) = reason.split_once(" at byte ").unwrap();
+    format!("{before} at byte N{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+}
+
+/// The reason that a run on a file gives when its medium begins to answer like this in the middle of `test`.
+fn reason_when(answer: Answer, test: &str) -> Option<String> {
+    let scratch = Scratch::new();
+    let suite = suite(&scratch, test);
+    let medium = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20)?;
+    let flashmark = Flashmark::new();
+    let child = in_the_middle(&flashmark, &medium.file(), &suite);
+    medium.answers(answer);
+    Some(reason_of(&flashmark, &outcome(child)))
+}
+
+/// The same for several answers, a line each; none where there is no FUSE.
+fn reasons_when(test: &str, answers: &[Answer]) -> Option<String> {
+    answers.iter().map(|answer| reason_when(*answer, test)).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n"))
+}
+
+#[test]
+fn reads_that_fail() {
+    let answers = [Answer::Error(Errno::IO), Answer::Error(Errno::NODATA), Answer::Error(Errno::NODEV), Answer::Nothing];
+    let Some(reasons) = reasons_when("sequential-read", &answers) else { return };
+    insta::assert_snapshot!(reasons, @r"
+    the medium reports an error while reading 64 KiB at byte N: Input/output error (os error 5)
+    the medium reports an error while reading 64 KiB at byte N: No data available (os error 61)
+    the medium is gone while reading 64 KiB at byte N: No such device (os error 19)
+    the system reports an error while reading 64 KiB at byte N: read returned 0 bytes inside the medium, after 0 of 65536
+    ");
+}
+
+#[test]
+fn writes_that_fail() {
+    let errors = [Errno::IO, Errno::NODEV, Errno::NXIO, Errno::ROFS, Errno::NOSPC];
+    let Some(reasons) = reasons_when("sequential-write", &errors.map(Answer::WriteError)) else { return };
+    insta::assert_snapshot!(reasons, @r"
+    the medium reports an error while writing 64 KiB at byte N: Input/output error (os error 5)
+    the medium is gone while writing 64 KiB at byte N: No such device (os error 19)
+    the medium is gone while writing 64 KiB at byte N: No such device or address (os error 6)
+    the medium refuses writes while writing 64 KiB at byte N: Read-only file system (os error 30)
+    no space is left while writing 64 KiB at byte N: No space left on device (os error 28)
+    ");
+}
+
+#[test]
+fn a_medium_that_does_not_answer_is_announced_and_waited_for() {
+    let scratch = Scratch::new();
+    let suite = suite(&scratch, "sequential-read");
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+    let flashmark = Flashmark::new();
+    let child = in_the_middle(&flashmark, &medium.file(), &suite);
+    medium.answers(Answer::Late(Duration::from_secs(9)));
+    std::thread::sleep(Duration::from_secs(10));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ran = outcome(child);
+    assert_eq!(ran.code, Some(130), "{ran}");
+    assert!(ran.err.contains("the medium has not answered for"), "{ran}");
+    let record = flashmark.record();
+    let waited = record.cells[1].metrics.latency_ns.as_ref().unwrap().max;
+    assert!(waited >= 5_000_000_000, "the stall is in the figures: {waited} ns");
+}
+
+#[test]
+fn a_run_on_a_medium_that_does_not_answer_can_be_interrupted() {
+    for engine in ["uring", "psync"] {
+        let scratch = Scratch::new();
+        let suite = suite(&scratch, "sequential-read");
+        let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+        let flashmark = Flashmark::new();
+        let target = medium.file();
+        let words = ["run", target.to_str().unwrap(), "--suite", suite.to_str().unwrap(), "--engine", engine];
+        let child = flashmark.start(&words);
+        eventually("the first cell", || {
+            let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+            (journal.lines().count() >= 2).then_some(())
+        });
+        medium.answers(Answer::Late(Duration::from_secs(4)));
+        std::thread::sleep(Duration::from_millis(300));
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let ran = outcome(child);
+        assert_eq!(ran.code, Some(130), "{engine}: {ran}");
+        assert!(ran.err.contains("interrupted while the medium did not answer"), "{engine}: {ran}");
+        let record = flashmark.record();
+        assert_eq!((record.run.ended, record.cells.len()), (Ended::Interrupted, 1));
+    }
+}
+
+#[test]
+fn a_network_is_refused() {
+    let scratch = Scratch::new();
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.sshfs", 16 << 20) else { return };
+    let names = [(scratch.word(), "SCRATCH")];
+    let flashmark = Flashmark::new();
+    let before = sum(&medium.file());
+    insta::assert_snapshot!(flashmark.run(&["run", &format!("{}/mnt", scratch.word())]).said(&names), @r"
+    exit 3
+    flashmark: 'SCRATCH/mnt' is on flashmark-it over fuse.sshfs: that would measure the way there, not a medium; run flashmark where the medium is plugged in
+    ");
+    let file = medium.file();
+    let file = file.to_str().unwrap();
+    insta::assert_snapshot!(flashmark.run(&["run", file, "--erase", file]).said(&names), @r"
+    exit 3
+    flashmark: 'SCRATCH/mnt/medium' is on flashmark-it over fuse.sshfs: that would measure the way there, not a medium; run flashmark where the medium is plugged in
+    ");
+    assert!(flashmark.runs().is_empty());
+    assert_eq!(sum(&medium.file()), before);
+}
+
+#[test]
+fn a_block_device_whose_medium_fails() {
+    let scratch = Scratch::new();
+    let suite = suite(&scratch, "sequential-read");
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+    let device = LoopDevice::new(&medium.file());
+    let flashmark = Flashmark::new();
+    let child = in_the_middle(&flashmark, device.path(), &suite);
+    medium.answers(Answer::Error(Errno::IO));
+    insta::assert_snapshot!(reason_of(&flashmark, &outcome(child)), @"the medium reports an error while reading 64 KiB at byte N: Input/output error (os error 5)");
+    medium.answers(Answer::Well);
+}
+
+#[test]
+fn a_backing_file_that_is_cut_short() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let suite = suite(&scratch, "sequential-read");
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let flashmark = Flashmark::new();
+    let child = in_the_middle(&flashmark, device.path(), &suite);
+    fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(MIB).unwrap();
+    insta::assert_snapshot!(reason_of(&flashmark, &outcome(child)), @"the medium reports an error while reading 64 KiB at byte N: Input/output error (os error 5)");
+}
+
+#[test]
+fn a_loop_device_that_is_detached_in_use() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let suite = suite(&scratch, "sequential-read");
+    let flashmark = Flashmark::new();
+    let child = in_the_middle(&flashmark, device.path(), &suite);
+    tool("losetup", &["--detach", device.word()]);
+    std::thread::sleep(Duration::from_millis(200));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ran = outcome(child);
+    assert_eq!(ran.code, Some(130), "the kernel keeps it until its last user is gone: {ran}");
+    assert!(flashmark.record().cells.iter().all(|cell| cell.stop != Stop::Error));
+    assert!(!Path::new(&format!("/sys/block/{}/loop", device.name())).exists(), "and then it goes");
+}
+
+#[test]
+fn a_file_system_that_runs_full() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 64 * MIB);
+    tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    // A file with more holes than there is space.
+    let file = mount.path().join("sparse");
+    fs::File::create(&file).unwrap().set_len(256 * MIB).unwrap();
+    let flashmark = Flashmark::new();
+    let word = file.to_str().unwrap();
+    let words = ["run", word, "--erase", word, "--suite", "quick", "--only", "prime,sequential-read", "--quiet", "--set", "prime.span=200MiB"];
+    let ran = flashmark.run(&words);
+    assert_eq!(ran.code, Some(4), "{ran}");
+    let record = flashmark.record();
+    let cell = record.cells_of("prime").next().unwrap();
+    assert!(cell.stop == Stop::Error && cell.ops > 0, "{ran}");
+    insta::assert_snapshot!(without_places(cell.reason.as_deref().unwrap()), @"no space is left while writing 1 MiB at byte N: No space left on device (os error 28)");
+}
+
+#[test]
+fn a_directory_that_others_fill_meanwhile() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 64 * MIB);
+    tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    let suite = suite(&scratch, "sequential-write");
+    let flashmark = Flashmark::new();
+    let words = ["run", mount.word(), "--suite", suite.to_str().unwrap(), "--time-limit", "4s", "--quiet"];
+    let child = flashmark.start(&words);
+    eventually("the primed file", || {
+        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+        (journal.lines().count() >= 2).then_some(())
+    });
+    assert!(fs::write(mount.path().join("others"), vec![7; 100 << 20]).is_err(), "it is full now");
+    let ran = outcome(child);
+    assert_eq!(ran.code, Some(0), "the test file had its space from the start: {ran}");
+    assert!(flashmark.record().cells.iter().all(|cell| cell.stop != Stop::Error));
+    let mut names: Vec<_> = fs::read_dir(mount.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["lost+found", "others"]);
+}

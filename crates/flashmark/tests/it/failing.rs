@@ -1,0 +1,203 @@
+//! A file system that the test serves itself (FUSE): one file, "medium", that fails as it is told.
+//!
+//! Only the messages that the tests cause are answered; <https://www.kernel.org/doc/html/latest/filesystems/fuse.html> and
+//! `linux/fuse.h` (protocol 7.31) say what they look like.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+use crate::support::{has_root, skipped};
+
+/// How the medium answers.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer {
+    /// As it should.
+    Well,
+    /// With an error, to whatever is read or written.
+    Error(Errno),
+    /// With an error to writes only.
+    WriteError(Errno),
+    /// Reads bring nothing, as from a medium that is gone.
+    Nothing,
+    /// Once so late, then well.
+    Late(Duration),
+}
+
+/// The mounted file system. Unmounted when dropped.
+pub struct FailingMedium {
+    at: PathBuf,
+    told: Arc<Mutex<Answer>>,
+}
+
+const ROOT: u64 = 1;
+const FILE: u64 = 2;
+const MAX_WRITE: usize = 1 << 20;
+
+impl FailingMedium {
+    /// Mounts one of `bytes` at a directory, as a file system of that kind ("fuse.own"); none, with the reason said, where it cannot be.
+    pub fn mounted(at: &Path, kind: &str, bytes: usize) -> Option<FailingMedium> {
+        if !has_root() {
+            return None;
+        }
+        let Ok(channel) = OpenOptions::new().read(true).write(true).open("/dev/fuse") else {
+            skipped("needs /dev/fuse");
+            return None;
+        };
+        let options = format!("fd={},rootmode=40000,user_id=0,group_id=0,allow_other", channel.as_raw_fd());
+        let options = std::ffi::CString::new(options).unwrap();
+        mount("flashmark-it", at, kind, MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str()).unwrap();
+        let told = Arc::new(Mutex::new(Answer::Well));
+        let server = Server { channel, told: Arc::clone(&told), content: (0..bytes).map(|at| (at / 512) as u8 ^ 0xa5).collect() };
+        std::thread::spawn(move || server.serve());
+        Some(FailingMedium { at: at.to_owned(), told })
+    }
+
+    /// The file.
+    pub fn file(&self) -> PathBuf {
+        self.at.join("medium")
+    }
+
+    /// From now on it answers like this.
+    pub fn answers(&self, answer: Answer) {
+        *self.told.lock().unwrap() = answer;
+    }
+}
+
+impl Drop for FailingMedium {
+    fn drop(&mut self) {
+        // Whoever still waits for it gets an answer and may go.
+        self.answers(Answer::Well);
+        let _ = unmount(&self.at, UnmountFlags::DETACH);
+    }
+}
+
+struct Server {
+    channel: File,
+    told: Arc<Mutex<Answer>>,
+    content: Vec<u8>,
+}
+
+/// A message from the kernel.
+struct Message<'a> {
+    opcode: u32,
+    unique: u64,
+    node: u64,
+    body: &'a [u8],
+}
+
+fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> u64 {
+    let mut wide = [0; 8];
+    wide[..BYTES].copy_from_slice(&bytes[at..at + BYTES]);
+    u64::from_ne_bytes(wide)
+}
+
+/// Numbers of four or eight bytes, one after the other, as the kernel lays them out.
+fn laid_out(numbers: &[(u64, usize)]) -> Vec<u8> {
+    numbers.iter().flat_map(|(number, bytes)| number.to_ne_bytes()[..*bytes].to_vec()).collect()
+}
+
+impl Server {
+    /// Answers until the file system is unmounted.
+    fn serve(mut self) {
+        let mut buffer = vec![0; MAX_WRITE + 4096];
+        loop {
+            let got = match self.channel.read(&mut buffer) {
+                Ok(got) => got,
+                // A message that was taken back.
+                Err(error) if error.raw_os_error() == Some(Errno::NOENT.raw_os_error()) => continue,
+                Err(_) => return,
+            };
+            let head = &buffer[..got];
+            let message = Message {
+                opcode: number::<4>(head, 4) as u32,
+                unique: number::<8>(head, 8),
+                node: number::<8>(head, 16),
+                body: &head[40..],
+            };
+            let Some(answer) = self.answer(&message) else { continue };
+            let (error, body) = match answer {
+                Ok(body) => (0, body),
+                Err(errno) => (-errno.raw_os_error(), Vec::new()),
+            };
+            let length = 16 + body.len() as u64;
+            let reply = [laid_out(&[(length, 4), (u64::from(error as u32), 4), (message.unique, 8)]), body].concat();
+            // Whoever asked may be gone; that is no matter of ours.
+            let _ = self.channel.write_all(&reply);
+        }
+    }
+
+    /// What to say; none to messages that want no reply.
+    fn answer(&mut self, message: &Message<'_>) -> Option<Result<Vec<u8>, Errno>> {
+        let nothing = Ok(Vec::new());
+        Some(match message.opcode {
+            2 | 36 | 38 | 42 => return None, // forget, interrupt, destroy, batch-forget
+            1 if message.body == b"medium\0" => Ok([laid_out(&[(FILE, 8), (0, 8), (1, 8), (1, 8), (0, 4), (0, 4)]), self.attributes(FILE)].concat()),
+            1 => Err(Errno::NOENT),                                                                        // lookup
+            3 => Ok([laid_out(&[(1, 8), (0, 4), (0, 4)]), self.attributes(message.node)].concat()),          // getattr
+            14 | 27 => Ok(laid_out(&[(message.node, 8), (1, 4), (0, 4)])),                                   // open, opendir: direct I/O
+            15 => self.read(number::<8>(message.body, 8), number::<4>(message.body, 16)),
+            16 => self.write(number::<8>(message.body, 8), &message.body[40..]),
+            17 => Ok(laid_out(&[(9000, 8), (9000, 8), (9000, 8), (9, 8), (9, 8), (4096, 4), (255, 4), (4096, 4), (0, 4), (0, 8), (0, 8), (0, 8)])),
+            18 | 20 | 25 | 28 | 29 | 30 | 34 => nothing, // release, fsync, flush, readdir, releasedir, fsyncdir, access
+            26 => Ok(self.hello(message.body)),
+            _ => Err(Errno::NOSYS),
+        })
+    }
+
+    /// Protocol 7.31, requests of up to 1 MiB, direct I/O side by side.
+    fn hello(&self, asked: &[u8]) -> Vec<u8> {
+        const ASYNC_READ: u64 = 1;
+        const BIG_WRITES: u64 = 1 << 5;
+        const ASYNC_DIO: u64 = 1 << 15;
+        const MAX_PAGES: u64 = 1 << 22;
+        let flags = number::<4>(asked, 12) & (ASYNC_READ | BIG_WRITES | ASYNC_DIO | MAX_PAGES);
+        let head = laid_out(&[(7, 4), (31, 4), (0, 4), (flags, 4), (16, 2), (12, 2), (MAX_WRITE as u64, 4), (1, 4), (256, 2), (0, 2)]);
+        [head, vec![0; 32]].concat()
+    }
+
+    fn attributes(&self, node: u64) -> Vec<u8> {
+        let (mode, size) = if node == ROOT { (0o040_755, 0) } else { (0o100_644, self.content.len() as u64) };
+        let times = [(0, 8), (0, 8), (0, 8), (0, 4), (0, 4), (0, 4)];
+        let rest = [(mode, 4), (1, 4), (0, 4), (0, 4), (0, 4), (4096, 4), (0, 4)];
+        laid_out(&[&[(node, 8), (size, 8), (size / 512, 8)][..], &times, &rest].concat())
+    }
+
+    fn read(&mut self, offset: u64, bytes: u64) -> Result<Vec<u8>, Errno> {
+        match self.told_now() {
+            Answer::Error(errno) => Err(errno),
+            Answer::Nothing => Ok(Vec::new()),
+            _ => {
+                let from = self.content.len().min(offset as usize);
+                let to = self.content.len().min((offset + bytes) as usize);
+                Ok(self.content[from..to].to_vec())
+            }
+        }
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Errno> {
+        match self.told_now() {
+            Answer::Error(errno) | Answer::WriteError(errno) => Err(errno),
+            _ => {
+                let place = offset as usize..offset as usize + data.len();
+                self.content.get_mut(place).ok_or(Errno::NOSPC)?.copy_from_slice(data);
+                Ok(laid_out(&[(data.len() as u64, 4), (0, 4)]))
+            }
+        }
+    }
+
+    fn told_now(&self) -> Answer {
+        let answer = std::mem::replace(&mut *self.told.lock().unwrap(), Answer::Well);
+        match answer {
+            Answer::Late(time) => std::thread::sleep(time),
+            lasting => *self.told.lock().unwrap() = lasting,
+        }
+        answer
+    }
+}
