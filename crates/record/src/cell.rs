@@ -259,3 +259,25 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
 }
+
+impl Cell {
+    /// A cell with nothing measured yet.
+    pub fn begun(id: impl Into<String>, test: impl Into<String>, params: Params) -> Cell {
+        Cell {
+            id: id.into(),
+            test: test.into(),
+            params,
+            metrics: Metrics::default(),
+            histogram: None,
+            series: Vec::new(),
+            ops: 0,
+            bytes: 0,
+            written_bytes: 0,
+            elapsed_ns: 0,
+            stop: Stop::Ops,
+            reason: None,
+            flags: Vec::new(),
+            on: None,
+        }
+    }
+}

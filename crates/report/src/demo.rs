@@ -30,22 +30,8 @@ pub(crate) fn estimate(value: f64, relative: f64, n: u64) -> Estimate {
 
 /// A cell of this test with nothing in it.
 pub(crate) fn cell(test: &str, id: &str) -> Cell {
-    Cell {
-        id: id.to_owned(),
-        test: test.to_owned(),
-        params: Params { queue_depth: 1, threads: 1, ..Params::default() },
-        metrics: Metrics::default(),
-        histogram: None,
-        series: Vec::new(),
-        ops: 0,
-        bytes: 0,
-        written_bytes: 0,
-        elapsed_ns: 0,
-        stop: Stop::Converged,
-        reason: None,
-        flags: Vec::new(),
-        on: None,
-    }
+    let params = Params { queue_depth: 1, threads: 1, ..Params::default() };
+    Cell { stop: Stop::Converged, ..Cell::begun(id, test, params) }
 }
 
 /// Latencies of `n` I/Os: most take `fast_ns`, a share takes `slow_ns`.

@@ -6,7 +6,7 @@ use record::{Content, Direction, Path, Stop, Sync};
 use stats::{StopRule, Verdict};
 
 use crate::Tally;
-use crate::runner::Pulse;
+use crate::bench::Pulse;
 
 /// Certainty is asked for each time the I/Os done have grown by one part in this many.
 const JUDGE_STEP: u64 = 20;
@@ -99,7 +99,7 @@ pub(crate) fn drive<'a>(
     watch: Option<Watch<'a>>,
 ) -> Tally {
     let lanes = load.lanes.min(device.facts().max_in_flight).max(1);
-    let mut tally = Tally::under(limits.rule);
+    let mut tally = Tally::under(limits.rule, lanes);
     if let Err(error) = device.prepare(lanes, load.block_bytes as usize) {
         tally.fail(error);
         return tally;

@@ -4,13 +4,16 @@
 //! [`Site`]; [`run`] executes them on a guarded device and tells a [`Listener`] what happens. This room must never know the terminal,
 //! files, HTML, or which device it got: the only clock is the device's, and every random choice comes from the run's seed.
 
+mod bench;
 pub mod catalogue;
 pub mod definition;
+mod doubts;
 pub mod drive;
 mod events;
 mod ext2;
 mod figures;
 pub mod offsets;
+mod outcome;
 mod plan;
 pub mod random;
 mod runner;
@@ -19,9 +22,12 @@ mod site;
 mod stage;
 mod tally;
 
+pub use bench::{Bench, Guarded};
+pub use doubts::certainty;
 pub use events::{Event, Listener, Progress};
+pub use outcome::Outcome;
 pub use plan::{CellList, Choice, Plan, PlanError, span_of};
-pub use runner::{Bench, Guarded, Outcome, RunEnd, RunOptions, certainty, run};
+pub use runner::{RunEnd, RunOptions, run};
 pub use settings::{Setting, SettingError, Settings};
 pub use site::Site;
 pub use stage::{KeptFile, NoStage, Stage, StageError, StagedFile};

@@ -3,22 +3,18 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::content::Filler;
-use device::{Device, Extent, ExtentGuard, IoError, IoErrorKind};
-use record::units::{MILLISECOND_NS, SECOND_NS};
-use record::{Cell, Ended, Flag, Metrics, Path, PlannedCell, Skip, Stop};
-use stats::StopRule;
+use device::{Device, IoError, IoErrorKind};
+use record::units::SECOND_NS;
+use record::{Cell, Ended, PlannedCell, Skip, Stop};
 
-use crate::drive::{Limits, Load, Places, Watch, drive, flush};
-use crate::events::{Event, Listener, Progress};
+use crate::bench::{Bench, Guarded, Pulse};
+use crate::doubts::impossible;
+use crate::events::{Event, Listener};
+use crate::outcome::Outcome;
 use crate::random::Random;
 use crate::stage::KeptFile;
-use crate::{Plan, Site, Stage, Tally, catalogue};
+use crate::{Plan, Site, Stage, catalogue};
 
-/// The type through which suites write: nothing outside the planned spans gets through.
-pub type Guarded = ExtentGuard<Box<dyn Device>>;
-
-/// Time between two beats of progress, by the device's clock.
-const BEAT_NS: u64 = 100 * MILLISECOND_NS;
 /// Cells that may fail one after the other before the medium is given up.
 const FAILURES_IN_A_ROW: u32 = 3;
 
@@ -53,245 +49,6 @@ pub struct RunEnd {
     pub failed: Option<String>,
     /// Device time used, earlier parts included.
     pub elapsed_ns: u64,
-}
-
-/// What came of a cell.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The row of results.
-    pub cell: Cell,
-    /// The medium's error, where it ended by one.
-    pub error: Option<IoError>,
-    /// The reason why the cell could not be run after all; it is left out.
-    pub left_out: Option<String>,
-}
-
-impl Outcome {
-    /// Nothing measured yet.
-    pub fn new(planned: &PlannedCell) -> Outcome {
-        let cell = Cell {
-            id: planned.id.clone(),
-            test: planned.test.clone(),
-            params: planned.params.clone(),
-            metrics: Metrics::default(),
-            histogram: None,
-            series: Vec::new(),
-            ops: 0,
-            bytes: 0,
-            written_bytes: 0,
-            elapsed_ns: 0,
-            stop: Stop::Ops,
-            reason: None,
-            flags: Vec::new(),
-            on: None,
-        };
-        Outcome { cell, error: None, left_out: None }
-    }
-
-    /// A cell that cannot be run here.
-    pub fn left_out(planned: &PlannedCell, reason: impl Into<String>) -> Outcome {
-        Outcome { left_out: Some(reason.into()), ..Outcome::new(planned) }
-    }
-
-    /// A cell that failed before or beside its I/O.
-    pub fn failed(planned: &PlannedCell, reason: impl Into<String>) -> Outcome {
-        Outcome::new(planned).fail(reason)
-    }
-
-    /// A cell that the medium failed before its I/O began.
-    pub fn broken(planned: &PlannedCell, error: IoError) -> Outcome {
-        let mut outcome = Outcome::new(planned);
-        outcome.end(Stop::Error, Some(error));
-        outcome
-    }
-
-    /// Ends the cell by an error that is not the medium's.
-    pub fn fail(mut self, reason: impl Into<String>) -> Outcome {
-        self.cell.stop = Stop::Error;
-        self.cell.reason = Some(reason.into());
-        self
-    }
-
-    /// Takes over a stretch's counts, histogram and end. Metrics, series and flags stay as they are.
-    pub fn absorb(&mut self, tally: Tally) {
-        self.cell.ops += tally.ops;
-        self.cell.bytes += tally.bytes;
-        self.cell.elapsed_ns += tally.busy_ns;
-        match &mut self.cell.histogram {
-            Some(histogram) => histogram.merge(&tally.histogram),
-            None if tally.histogram.is_empty() => {}
-            none => *none = Some(tally.histogram),
-        }
-        self.end(tally.stop, tally.error);
-    }
-
-    /// How a stretch ended, and the cell with it. An error stays one.
-    pub fn end(&mut self, stop: Stop, error: Option<IoError>) {
-        if self.cell.stop != Stop::Error {
-            self.cell.stop = stop;
-        }
-        if let Some(error) = error {
-            self.cell.stop = Stop::Error;
-            self.cell.reason.get_or_insert(error.to_string());
-            self.error.get_or_insert(error);
-        }
-    }
-
-    /// Whether it is over: an error or an interruption.
-    pub fn is_over(&self) -> bool {
-        matches!(self.cell.stop, Stop::Error | Stop::Interrupted)
-    }
-}
-
-/// What a running cell holds.
-pub struct Bench<'a> {
-    /// The medium, guarded.
-    pub medium: &'a mut Guarded,
-    /// Files, for tests that work on them.
-    pub stage: &'a mut dyn Stage,
-    /// Where it takes place.
-    pub site: &'a Site,
-    /// A staged file that an earlier cell of the same test left, for the next one; dropped before another test begins.
-    pub kept: &'a mut Option<KeptFile>,
-    /// Makes what is written.
-    pub filler: &'a Filler,
-    /// The cells before this one.
-    pub done: &'a [Cell],
-    /// The most time this cell may take.
-    pub allotted_ns: u64,
-    seed: u64,
-    started_ns: u64,
-    pulse: Pulse<'a>,
-}
-
-impl Bench<'_> {
-    /// Runs a stretch of I/O on the medium.
-    pub fn drive(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>) -> Tally {
-        self.pulse.phase = phase;
-        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, None)
-    }
-
-    /// Runs a stretch of I/O on another device, a staged file.
-    pub fn drive_on(&mut self, device: &mut dyn Device, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>) -> Tally {
-        self.pulse.phase = phase;
-        let (here_ns, there_ns) = (self.medium.now(), device.now());
-        let tally = drive(device, load, limits, self.filler, &mut self.pulse, next, None);
-        let (here_ns, there_ns) = (self.medium.now() - here_ns, device.now() - there_ns);
-        // Real devices share one clock. A simulated file has a clock of its own: its time passes for the medium too.
-        if here_ns < there_ns / 2 {
-            self.medium.idle(there_ns - here_ns);
-        }
-        tally
-    }
-
-    /// Runs a stretch of I/O on the medium while `watch` sees every I/O and may end it.
-    pub fn drive_watched(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>, watch: Watch<'_>) -> Tally {
-        self.pulse.phase = phase;
-        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Some(watch))
-    }
-
-    /// Makes everything written durable; what that took, in nanoseconds.
-    pub fn flush(&mut self) -> Result<u64, IoError> {
-        flush(self.medium)
-    }
-
-    /// The stretch that follows is this part of the cell, from and to in shares of 0 to 1; it makes the estimate of what is left honest.
-    pub fn part(&mut self, from: f64, to: f64) {
-        self.pulse.part = (from, to);
-    }
-
-    /// Random numbers of this cell for one purpose: the same whenever and in whatever order cells run.
-    pub fn random(&self, purpose: &str) -> Random {
-        Random::new(self.seed, purpose)
-    }
-
-    /// What is left of the cell's time, in nanoseconds.
-    pub fn time_left_ns(&mut self) -> u64 {
-        let used = self.medium.now().saturating_sub(self.started_ns);
-        self.allotted_ns.saturating_sub(used)
-    }
-
-    /// Whether the run is to end.
-    pub fn must_stop(&self) -> bool {
-        self.pulse.must_stop()
-    }
-
-    /// The range from the start of `span` on that this run has filled with incompressible data, if any.
-    pub fn primed(&self, span: Extent) -> Option<Extent> {
-        self.done
-            .iter()
-            .filter(|cell| matches!(cell.test.as_str(), "prime" | "random-fill") && cell.stop != Stop::Error)
-            .filter_map(|cell| Some(Extent::new(cell.params.span_offset_bytes?, cell.params.span_bytes?)))
-            .filter(|primed| primed.offset_bytes <= span.offset_bytes && primed.end() > span.offset_bytes)
-            .map(|primed| Extent::new(span.offset_bytes, span.bytes.min(primed.end() - span.offset_bytes)))
-            .max_by_key(|primed| primed.bytes)
-    }
-}
-
-/// The run's heartbeat: tells progress at intervals and knows when to stop.
-pub struct Pulse<'a> {
-    listener: &'a mut dyn Listener,
-    stop: &'a AtomicBool,
-    phase: &'static str,
-    /// Which part of the cell the present stretch is.
-    part: (f64, f64),
-    index: usize,
-    cell_started_ns: u64,
-    allotted_ns: u64,
-    later_ns: u64,
-    next_ns: u64,
-    written_bytes: u64,
-    failed: Option<String>,
-}
-
-impl Pulse<'_> {
-    pub(crate) fn begin(&mut self, now_ns: u64) {
-        self.next_ns = now_ns + BEAT_NS;
-    }
-
-    pub(crate) fn wrote(&mut self, bytes: u64) {
-        self.written_bytes += bytes;
-    }
-
-    #[inline]
-    pub(crate) fn is_due(&self, now_ns: u64) -> bool {
-        now_ns >= self.next_ns
-    }
-
-    #[inline]
-    pub(crate) fn must_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.failed.is_some()
-    }
-
-    /// At the pace so far, but never more than the cell may take.
-    fn left_of_cell_ns(&self, elapsed_ns: u64, share: f64) -> u64 {
-        let most_ns = self.allotted_ns.saturating_sub(elapsed_ns);
-        let at_this_pace = elapsed_ns as f64 * (1.0 - share) / share.max(1e-3);
-        if share > 0.02 { most_ns.min(at_this_pace as u64) } else { most_ns }
-    }
-
-    pub(crate) fn beat(&mut self, now_ns: u64, share: f64, tally: &Tally) {
-        self.next_ns = now_ns + BEAT_NS;
-        let elapsed_ns = now_ns.saturating_sub(self.cell_started_ns);
-        let seconds = tally.busy_ns.max(1) as f64 / 1e9;
-        let (from, to) = self.part;
-        let share = from + (to - from) * share;
-        let event = Event::Progress(Progress {
-            index: self.index,
-            phase: self.phase,
-            share,
-            ops: tally.ops,
-            bytes: tally.bytes,
-            elapsed_ns,
-            iops: tally.ops as f64 / seconds,
-            bps: tally.bytes as f64 / seconds,
-            written_bytes: self.written_bytes,
-            remaining_ns: self.left_of_cell_ns(elapsed_ns, share) + self.later_ns,
-        });
-        if let Err(reason) = self.listener.hear(&event) {
-            self.failed = Some(reason);
-        }
-    }
 }
 
 /// Runs the plan's cells that are not done yet.
@@ -408,7 +165,7 @@ impl Runner<'_> {
             cell_started_ns: started_ns,
             allotted_ns,
             later_ns,
-            next_ns: started_ns + BEAT_NS,
+            next_ns: started_ns,
             written_bytes: self.written_bytes,
             failed: None,
         };
@@ -508,29 +265,4 @@ impl Runner<'_> {
         let left = self.plan.time_limit_ns.map_or(f64::INFINITY, |limit| limit.saturating_sub(took) as f64);
         later.min(left) as u64
     }
-}
-
-/// Numbers that cannot be the medium's (flash.md F; peers.md wish 4).
-fn impossible(cell: &Cell, site: &Site) -> Vec<Flag> {
-    let mut flags = Vec::new();
-    let through_cache = cell.params.path == Path::Buffered;
-    let Some(bps) = cell.metrics.bps.map(|bps| bps.value).filter(|_| !through_cache) else { return flags };
-    if let Some(link_bps) = site.link_bps.filter(|link| bps > link * 1.02) {
-        flags.push(Flag::FasterThanLink { bps, link_bps });
-    }
-    if let Some(memory_bps) = site.memory_bps.filter(|memory| bps > *memory) {
-        flags.push(Flag::FasterThanMemory { bps, memory_bps });
-    }
-    let splits = |block: u64, limit: u64| block > limit && block % limit != 0;
-    if let (Some(block_bytes), Some(max_transfer_bytes)) = (cell.params.block_bytes, site.facts.max_transfer_bytes)
-        && splits(block_bytes, max_transfer_bytes)
-    {
-        flags.push(Flag::SplitCommand { block_bytes, max_transfer_bytes });
-    }
-    flags
-}
-
-/// The stop rule of flash.md F3: at least 3 s and 30 I/Os, then a 95 % half-width of at most `relative_half_width`.
-pub fn certainty(relative_half_width: f64, min_ns: u64) -> StopRule {
-    StopRule { min_ns, min_events: 30, relative_half_width, max_ns: u64::MAX }
 }

@@ -4,7 +4,7 @@ use device::{Completion, IoError};
 use record::{Axis, Estimate, Flag, Histogram, Latency, Metrics, Series, Stop};
 use stats::{Drift, QuantileEstimator, RateEstimator, StopRule, Windows, smallest_sample};
 
-use crate::runner::Outcome;
+use crate::Outcome;
 
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
@@ -63,9 +63,9 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Nothing counted yet, to be judged by this rule.
-    pub fn under(rule: Option<StopRule>) -> Tally {
-        Tally { rule, ..Tally::default() }
+    /// Nothing counted yet of a loop with so many I/Os in flight, to be judged by this rule.
+    pub fn under(rule: Option<StopRule>, in_flight: u32) -> Tally {
+        Tally { rule, quantiles: QuantileEstimator::overlapping(0, in_flight), ..Tally::default() }
     }
 
     /// Counts a completed I/O of `bytes`. `was_idle`: nothing was under way before it was submitted.

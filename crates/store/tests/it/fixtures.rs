@@ -81,19 +81,9 @@ fn measured() -> Cell {
 
 fn failed() -> Cell {
     Cell {
-        id: "prime".to_owned(),
-        test: "prime".to_owned(),
-        metrics: Metrics::default(),
-        histogram: None,
-        series: Vec::new(),
-        ops: 0,
-        bytes: 0,
-        written_bytes: 0,
-        elapsed_ns: 0,
         stop: Stop::Error,
         reason: Some("the medium answered with an I/O error (EIO)".to_owned()),
-        flags: Vec::new(),
-        ..measured()
+        ..Cell::begun("prime", "prime", measured().params)
     }
 }
 

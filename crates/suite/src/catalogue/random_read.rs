@@ -16,7 +16,7 @@ use super::ground::ground;
 use crate::drive::{Limits, Load};
 use crate::figures::inverse;
 use crate::offsets::uniform;
-use crate::runner::certainty;
+use crate::certainty;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The smallest block of IOTest, from which doublings are counted.

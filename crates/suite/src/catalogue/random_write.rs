@@ -25,7 +25,7 @@ use crate::drive::{Limits, Load};
 use crate::figures::inverse;
 use crate::offsets::{Stratified, once_each, sequential};
 use crate::plan::span_of;
-use crate::runner::certainty;
+use crate::certainty;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
 
 mod level;

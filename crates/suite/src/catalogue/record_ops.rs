@@ -16,7 +16,7 @@ use crate::drive::{Limits, Load, flush};
 use crate::figures::inverse;
 use crate::offsets::{iozone_permutation, listed, pieces, sequential};
 use crate::plan::span_of;
-use crate::runner::certainty;
+use crate::certainty;
 use crate::stage::KeptFile;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, StageError, Tally, Test};
 

@@ -10,7 +10,7 @@ use crate::drive::{Limits, Load};
 use crate::figures::inverse;
 use crate::offsets::uniform;
 use crate::plan::span_of;
-use crate::runner::certainty;
+use crate::certainty;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.

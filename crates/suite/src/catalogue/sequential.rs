@@ -6,7 +6,7 @@ use record::{Content, Direction, Flag, Params, Pattern, PlannedCell, Region};
 use crate::drive::{Limits, Load};
 use crate::plan::span_of;
 use crate::offsets::cyclic;
-use crate::runner::certainty;
+use crate::certainty;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The test, in one direction.

@@ -1,0 +1,171 @@
+//! What a running cell holds, and the pulse by which a run tells how far it is.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::content::Filler;
+use device::{Device, Extent, ExtentGuard, IoError};
+use record::units::MILLISECOND_NS;
+use record::{Cell, Stop};
+
+use crate::drive::{Limits, Load, Places, Watch, drive, flush};
+use crate::events::{Event, Listener, Progress};
+use crate::random::Random;
+use crate::stage::KeptFile;
+use crate::{Site, Stage, Tally};
+
+/// The type through which suites write: nothing outside the planned spans gets through.
+pub type Guarded = ExtentGuard<Box<dyn Device>>;
+
+/// Time between two beats of progress, by the device's clock.
+const BEAT_NS: u64 = 100 * MILLISECOND_NS;
+
+/// What a running cell holds.
+pub struct Bench<'a> {
+    /// The medium, guarded.
+    pub medium: &'a mut Guarded,
+    /// Files, for tests that work on them.
+    pub stage: &'a mut dyn Stage,
+    /// Where it takes place.
+    pub site: &'a Site,
+    /// A staged file that an earlier cell of the same test left, for the next one; dropped before another test begins.
+    pub kept: &'a mut Option<KeptFile>,
+    /// Makes what is written.
+    pub filler: &'a Filler,
+    /// The cells before this one.
+    pub done: &'a [Cell],
+    /// The most time this cell may take.
+    pub allotted_ns: u64,
+    pub(crate) seed: u64,
+    pub(crate) started_ns: u64,
+    pub(crate) pulse: Pulse<'a>,
+}
+
+impl Bench<'_> {
+    /// Runs a stretch of I/O on the medium.
+    pub fn drive(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>) -> Tally {
+        self.pulse.phase = phase;
+        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, None)
+    }
+
+    /// Runs a stretch of I/O on another device, a staged file.
+    pub fn drive_on(&mut self, device: &mut dyn Device, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>) -> Tally {
+        self.pulse.phase = phase;
+        let (here_ns, there_ns) = (self.medium.now(), device.now());
+        let tally = drive(device, load, limits, self.filler, &mut self.pulse, next, None);
+        let (here_ns, there_ns) = (self.medium.now() - here_ns, device.now() - there_ns);
+        // Real devices share one clock. A simulated file has a clock of its own: its time passes for the medium too.
+        if here_ns < there_ns / 2 {
+            self.medium.idle(there_ns - here_ns);
+        }
+        tally
+    }
+
+    /// Runs a stretch of I/O on the medium while `watch` sees every I/O and may end it.
+    pub fn drive_watched(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>, watch: Watch<'_>) -> Tally {
+        self.pulse.phase = phase;
+        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Some(watch))
+    }
+
+    /// Makes everything written durable; what that took, in nanoseconds.
+    pub fn flush(&mut self) -> Result<u64, IoError> {
+        flush(self.medium)
+    }
+
+    /// The stretch that follows is this part of the cell, from and to in shares of 0 to 1; it makes the estimate of what is left honest.
+    pub fn part(&mut self, from: f64, to: f64) {
+        self.pulse.part = (from, to);
+    }
+
+    /// Random numbers of this cell for one purpose: the same whenever and in whatever order cells run.
+    pub fn random(&self, purpose: &str) -> Random {
+        Random::new(self.seed, purpose)
+    }
+
+    /// What is left of the cell's time, in nanoseconds.
+    pub fn time_left_ns(&mut self) -> u64 {
+        let used = self.medium.now().saturating_sub(self.started_ns);
+        self.allotted_ns.saturating_sub(used)
+    }
+
+    /// Whether the run is to end.
+    pub fn must_stop(&self) -> bool {
+        self.pulse.must_stop()
+    }
+
+    /// The range from the start of `span` on that this run has filled with incompressible data, if any.
+    pub fn primed(&self, span: Extent) -> Option<Extent> {
+        self.done
+            .iter()
+            .filter(|cell| matches!(cell.test.as_str(), "prime" | "random-fill") && cell.stop != Stop::Error)
+            .filter_map(|cell| Some(Extent::new(cell.params.span_offset_bytes?, cell.params.span_bytes?)))
+            .filter(|primed| primed.offset_bytes <= span.offset_bytes && primed.end() > span.offset_bytes)
+            .map(|primed| Extent::new(span.offset_bytes, span.bytes.min(primed.end() - span.offset_bytes)))
+            .max_by_key(|primed| primed.bytes)
+    }
+}
+
+/// The run's heartbeat: tells progress at intervals and knows when to stop.
+pub struct Pulse<'a> {
+    pub(crate) listener: &'a mut dyn Listener,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) phase: &'static str,
+    /// Which part of the cell the present stretch is.
+    pub(crate) part: (f64, f64),
+    pub(crate) index: usize,
+    pub(crate) cell_started_ns: u64,
+    pub(crate) allotted_ns: u64,
+    pub(crate) later_ns: u64,
+    pub(crate) next_ns: u64,
+    pub(crate) written_bytes: u64,
+    pub(crate) failed: Option<String>,
+}
+
+impl Pulse<'_> {
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        self.next_ns = now_ns + BEAT_NS;
+    }
+
+    pub(crate) fn wrote(&mut self, bytes: u64) {
+        self.written_bytes += bytes;
+    }
+
+    #[inline]
+    pub(crate) fn is_due(&self, now_ns: u64) -> bool {
+        now_ns >= self.next_ns
+    }
+
+    #[inline]
+    pub(crate) fn must_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.failed.is_some()
+    }
+
+    /// At the pace so far, but never more than the cell may take.
+    fn left_of_cell_ns(&self, elapsed_ns: u64, share: f64) -> u64 {
+        let most_ns = self.allotted_ns.saturating_sub(elapsed_ns);
+        let at_this_pace = elapsed_ns as f64 * (1.0 - share) / share.max(1e-3);
+        if share > 0.02 { most_ns.min(at_this_pace as u64) } else { most_ns }
+    }
+
+    pub(crate) fn beat(&mut self, now_ns: u64, share: f64, tally: &Tally) {
+        self.next_ns = now_ns + BEAT_NS;
+        let elapsed_ns = now_ns.saturating_sub(self.cell_started_ns);
+        let seconds = tally.busy_ns.max(1) as f64 / 1e9;
+        let (from, to) = self.part;
+        let share = from + (to - from) * share;
+        let event = Event::Progress(Progress {
+            index: self.index,
+            phase: self.phase,
+            share,
+            ops: tally.ops,
+            bytes: tally.bytes,
+            elapsed_ns,
+            iops: tally.ops as f64 / seconds,
+            bps: tally.bytes as f64 / seconds,
+            written_bytes: self.written_bytes,
+            remaining_ns: self.left_of_cell_ns(elapsed_ns, share) + self.later_ns,
+        });
+        if let Err(reason) = self.listener.hear(&event) {
+            self.failed = Some(reason);
+        }
+    }
+}

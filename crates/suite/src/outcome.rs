@@ -1,0 +1,79 @@
+//! What came of a cell.
+
+use device::IoError;
+use record::{Cell, PlannedCell, Stop};
+
+use crate::Tally;
+
+/// What came of a cell.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The row of results.
+    pub cell: Cell,
+    /// The medium's error, where it ended by one.
+    pub error: Option<IoError>,
+    /// The reason why the cell could not be run after all; it is left out.
+    pub left_out: Option<String>,
+}
+
+impl Outcome {
+    /// Nothing measured yet.
+    pub fn new(planned: &PlannedCell) -> Outcome {
+        let cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
+        Outcome { cell, error: None, left_out: None }
+    }
+
+    /// A cell that cannot be run here.
+    pub fn left_out(planned: &PlannedCell, reason: impl Into<String>) -> Outcome {
+        Outcome { left_out: Some(reason.into()), ..Outcome::new(planned) }
+    }
+
+    /// A cell that failed before or beside its I/O.
+    pub fn failed(planned: &PlannedCell, reason: impl Into<String>) -> Outcome {
+        Outcome::new(planned).fail(reason)
+    }
+
+    /// A cell that the medium failed before its I/O began.
+    pub fn broken(planned: &PlannedCell, error: IoError) -> Outcome {
+        let mut outcome = Outcome::new(planned);
+        outcome.end(Stop::Error, Some(error));
+        outcome
+    }
+
+    /// Ends the cell by an error that is not the medium's.
+    pub fn fail(mut self, reason: impl Into<String>) -> Outcome {
+        self.cell.stop = Stop::Error;
+        self.cell.reason = Some(reason.into());
+        self
+    }
+
+    /// Takes over a stretch's counts, histogram and end. Metrics, series and flags stay as they are.
+    pub fn absorb(&mut self, tally: Tally) {
+        self.cell.ops += tally.ops;
+        self.cell.bytes += tally.bytes;
+        self.cell.elapsed_ns += tally.busy_ns;
+        match &mut self.cell.histogram {
+            Some(histogram) => histogram.merge(&tally.histogram),
+            None if tally.histogram.is_empty() => {}
+            none => *none = Some(tally.histogram),
+        }
+        self.end(tally.stop, tally.error);
+    }
+
+    /// How a stretch ended, and the cell with it. An error stays one.
+    pub fn end(&mut self, stop: Stop, error: Option<IoError>) {
+        if self.cell.stop != Stop::Error {
+            self.cell.stop = stop;
+        }
+        if let Some(error) = error {
+            self.cell.stop = Stop::Error;
+            self.cell.reason.get_or_insert(error.to_string());
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Whether it is over: an error or an interruption.
+    pub fn is_over(&self) -> bool {
+        matches!(self.cell.stop, Stop::Error | Stop::Interrupted)
+    }
+}
