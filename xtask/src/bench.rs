@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use device::{Completion, Device, Filler, Request};
 use record::{Content, Histogram};
 use ring::{EngineChoice, Expect, OpenOptions, RealDevice, Settings};
 use serde_json::Value;
+
+use crate::section;
 
 /// One I/O of the read benches.
 const BLOCK_BYTES: u64 = 4096;
@@ -26,10 +28,9 @@ const BATCH: usize = 8;
 const FILL_BYTES: usize = 1 << 20;
 const SEED: u64 = 1;
 
-/// Where the table is kept, and between which marks.
+/// Where the table is kept, under which heading.
 const PAGE: &str = "docs/performance.md";
-const BEGIN: &str = "<!-- cargo xtask bench: begin -->";
-const END: &str = "<!-- cargo xtask bench: end -->";
+const HEADING: &str = "Against fio";
 
 /// What to run.
 #[derive(clap::Args)]
@@ -59,7 +60,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let table = table(flags, &rows)?;
     print!("{table}");
     if flags.write {
-        keep(&root.join(PAGE), &table)?;
+        section::keep(&root.join(PAGE), HEADING, "cargo xtask bench", &table)?;
     }
     let missed: Vec<&str> = rows.iter().filter(|row| !row.holds()).map(|row| row.what).collect();
     ensure!(missed.is_empty(), "below target: {}", missed.join(", "));
@@ -336,39 +337,9 @@ fn file_system(dir: &Path) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// Puts the table between its marks, or at the end of the page where there are none yet. The rest of the page is others'.
-fn keep(page: &Path, table: &str) -> Result<()> {
-    let old = match fs::read_to_string(page) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "# Performance\n".to_owned(),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", page.display())),
-    };
-    let section = format!("{BEGIN}\n{table}{END}");
-    let new = match (old.find(BEGIN), old.find(END)) {
-        (Some(begin), Some(end)) if begin < end => format!("{}{section}{}", &old[..begin], &old[end + END.len()..]),
-        (None, None) => format!("{old}\n## Against fio\n\n{section}\n"),
-        _ => bail!("{} has one of the marks {BEGIN} and {END} without the other before or after it", page.display()),
-    };
-    fs::write(page, new).with_context(|| format!("cannot write {}", page.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_table_replaces_only_what_is_between_its_marks() -> Result<()> {
-        let dir = tempfile::tempdir()?;
-        let page = dir.path().join("performance.md");
-        keep(&page, "| one |\n")?;
-        fs::write(&page, fs::read_to_string(&page)? + "\n## Others\n")?;
-        keep(&page, "| two |\n")?;
-        let text = fs::read_to_string(&page)?;
-        assert_eq!(text, format!("# Performance\n\n## Against fio\n\n{BEGIN}\n| two |\n{END}\n\n## Others\n"));
-        fs::write(&page, text.replace(END, ""))?;
-        assert!(keep(&page, "| three |\n").is_err());
-        Ok(())
-    }
 
     #[test]
     fn figures_have_three_digits() {

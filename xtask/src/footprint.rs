@@ -10,8 +10,9 @@ use record::units::{Bytes, MIB, Nanos};
 
 use crate::section;
 
-/// Where the table is kept, and between which marks.
+/// Where the table is kept, under which heading.
 const PAGE: &str = "docs/performance.md";
+const HEADING: &str = "Size, start and memory";
 const NAME: &str = "cargo xtask footprint";
 /// Starts timed; the median counts.
 const STARTS: usize = 21;
@@ -48,7 +49,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     }
     print!("{table}");
     if flags.write {
-        section::keep(&root.join(PAGE), NAME, &table)?;
+        section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
     }
     ensure!(rows.iter().all(|row| row.3), "a target is missed");
     Ok(())
