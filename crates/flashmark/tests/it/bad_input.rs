@@ -280,6 +280,16 @@ fn places_for_results() {
 }
 
 #[test]
+fn a_store_that_cannot_be() {
+    let scratch = Scratch::new();
+    let file = scratch.file("file", "");
+    let ran = Flashmark::new().command(&["run", "sim:a1", "--only", "prime", "--quiet"]).env("FLASHMARK_HOME", &file).output().unwrap();
+    let said = crate::support::Ran::from(ran).said(&[(scratch.word(), "SCRATCH")]);
+    assert!(said.starts_with("exit 5\nflashmark: cannot write 'SCRATCH/file/"), "{said}");
+    assert!(said.contains("'SCRATCH/file' is not a directory"), "{said}");
+}
+
+#[test]
 fn a_span_in_a_directory() {
     let scratch = Scratch::new();
     insta::assert_snapshot!(said_among(&["run", scratch.word(), "--span", "1MiB+1MiB"], &[(scratch.word(), "SCRATCH")]), @r"

@@ -4,7 +4,9 @@
 mod bad_input;
 mod crash;
 mod devices;
+mod doubts;
 mod failing;
 mod refusals;
 mod sim_runs;
+mod span;
 mod support;

@@ -3,43 +3,20 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use record::{Flag, Stop};
+use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, refused, skipped, tool};
 
-use crate::support::{Flashmark, LoopDevice, Mount, Ran, Scratch, eventually, has_root, has_tool, skipped, sum, tool};
-
-const MIB: u64 = 1 << 20;
-
-/// What is said of a target that must be refused. Neither the media nor the store may change.
-fn refused(target: &str, more: &[&str], media: &[&Path], names: &[(&str, &str)]) -> String {
-    let flashmark = Flashmark::new();
-    let before: Vec<u64> = media.iter().map(|path| sum(path)).collect();
-    let ran = flashmark.run(&[&["run", target, "--suite", "quick", "--quiet"], more].concat());
-    assert_ne!(ran.code, Some(0), "{ran}");
-    let after: Vec<u64> = media.iter().map(|path| sum(path)).collect();
-    assert_eq!(before, after, "{target} was written to");
-    assert!(flashmark.runs().is_empty(), "a run was kept");
+/// What is said to a user without rights.
+fn said_to_nobody(words: &[&str], names: &[(&str, &str)]) -> String {
+    let (ran, kept) = as_nobody(words);
+    assert_eq!(kept, 0, "a run was kept");
     ran.said(names)
 }
 
-/// The same for a device that `--erase` names, so that only its use is a reason.
+/// What is said of a device that `--erase` names, so that only its use is a reason.
 fn refused_with_erase(device: &str, media: &[&Path], names: &[(&str, &str)]) -> String {
     refused(device, &["--erase", device], media, names)
-}
-
-/// What the program says to a user without rights.
-fn said_to_nobody(words: &[&str], names: &[(&str, &str)]) -> String {
-    let scratch = Scratch::new();
-    let program = scratch.at("flashmark");
-    fs::copy(assert_cmd::cargo::cargo_bin!("flashmark"), &program).unwrap();
-    let home = scratch.directory("home");
-    fs::set_permissions(&home, fs::Permissions::from_mode(0o777)).unwrap();
-    let mut command = std::process::Command::new(&program);
-    let ran = Ran::of(command.args(words).env("FLASHMARK_HOME", &home).current_dir("/").uid(65534).gid(65534));
-    assert_eq!(fs::read_dir(&home).unwrap().count(), 0, "a run was kept");
-    ran.said(names)
 }
 
 #[test]
@@ -418,86 +395,4 @@ fn erase_must_name_the_medium() {
     exit 3
     flashmark: --erase elsewhere does not name 'SCRATCH/file'; to overwrite this file, say --erase SCRATCH/file
     ");
-}
-
-#[test]
-fn without_erase_a_medium_is_only_read() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
-    let before = sum(&image);
-    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
-    let flashmark = Flashmark::new();
-    flashmark.done(&["run", device.word(), "--suite", "quick", "--only", "prime,sequential-write,sequential-read", "--quiet", "--time-limit", "2s"]);
-    let record = flashmark.record();
-    let left_out: Vec<_> = record.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect();
-    insta::assert_snapshot!(left_out.join("\n").replace(device.name(), "loopX"), @r"
-    prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
-    sequential-write: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
-    ");
-    assert!(!record.cells.is_empty() && record.cells.iter().all(|cell| cell.test == "sequential-read" && cell.stop != Stop::Error));
-    assert_eq!(sum(&image), before);
-    insta::assert_snapshot!(refused(device.word(), &["--only", "prime"], &[&image], &names), @r"
-    exit 2
-    flashmark: nothing to do: prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
-    ");
-}
-
-#[test]
-fn a_file_with_content_is_only_read() {
-    let scratch = Scratch::new();
-    let file = scratch.image("photos.tar", 4 * MIB);
-    let before = sum(&file);
-    let flashmark = Flashmark::new();
-    flashmark.done(&["run", file.to_str().unwrap(), "--only", "prime,sequential-read", "--quiet", "--time-limit", "1s"]);
-    assert_eq!(sum(&file), before);
-    let record = flashmark.record();
-    insta::assert_snapshot!(record.skipped[0].reason.replace(scratch.word(), "SCRATCH"), @"'SCRATCH/photos.tar' is only read, as it holds data; --erase SCRATCH/photos.tar allows it to be overwritten");
-}
-
-#[test]
-fn a_sparse_file_is_doubted() {
-    let scratch = Scratch::new();
-    let path = scratch.at("sparse");
-    fs::File::create(&path).unwrap().set_len(8 * MIB).unwrap();
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", path.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
-    let record = flashmark.record();
-    assert!(record.flags.contains(&Flag::Sparse { hole_bytes: 8 * MIB }), "{:?}", record.flags);
-    let doubt = ran.out.lines().find(|line| line.contains("never written; ")).unwrap_or_else(|| panic!("{ran}"));
-    insta::assert_snapshot!(doubt, @"- the file has 8 MiB that were never written; reading them touches no medium");
-    assert_eq!(fs::metadata(&path).unwrap().len(), 8 * MIB);
-}
-
-#[test]
-fn memory_is_doubted() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &scratch.directory("mnt"));
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
-    assert!(flashmark.record().flags.contains(&Flag::MemoryFilesystem), "{ran}");
-    assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 0, "the test file is gone");
-}
-
-#[test]
-fn compression_is_doubted() {
-    if !has_root() || !has_tool("mkfs.btrfs") {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 256 * MIB);
-    tool("mkfs.btrfs", &["-q", "-f", image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let mount = Mount::new(&["-o", "compress=zstd", device.word()], &scratch.directory("mnt"));
-    let flashmark = Flashmark::new();
-    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
-    let record = flashmark.record();
-    assert!(record.flags.contains(&Flag::CompressedFilesystem), "{ran}");
-    assert_eq!(record.target.device.as_deref(), Some(device.name()));
 }

@@ -3,12 +3,16 @@
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
 use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use record::Record;
 use tempfile::TempDir;
+
+/// One MiB, in bytes.
+pub const MIB: u64 = 1 << 20;
 
 /// Says on the test's output why it did nothing.
 pub fn skipped(why: &str) {
@@ -146,6 +150,31 @@ impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.said(&[]))
     }
+}
+
+/// What is said of a target that must be refused. Neither the media nor the store may change.
+pub fn refused(target: &str, more: &[&str], media: &[&Path], names: &[(&str, &str)]) -> String {
+    let flashmark = Flashmark::new();
+    let before: Vec<u64> = media.iter().map(|path| sum(path)).collect();
+    let ran = flashmark.run(&[&["run", target, "--suite", "quick", "--quiet"], more].concat());
+    assert_ne!(ran.code, Some(0), "{ran}");
+    let after: Vec<u64> = media.iter().map(|path| sum(path)).collect();
+    assert_eq!(before, after, "{target} was written to");
+    assert!(flashmark.runs().is_empty(), "a run was kept");
+    ran.said(names)
+}
+
+/// What comes of these words for a user without rights, and how many runs were kept. Needs root, to become that user.
+pub fn as_nobody(words: &[&str]) -> (Ran, usize) {
+    const NOBODY: u32 = 65534;
+    let scratch = Scratch::new();
+    let program = scratch.at("flashmark");
+    fs::copy(assert_cmd::cargo::cargo_bin!("flashmark"), &program).unwrap();
+    let home = scratch.directory("home");
+    chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+    let mut command = Command::new(&program);
+    let ran = Ran::of(command.args(words).env("FLASHMARK_HOME", &home).current_dir("/").uid(NOBODY).gid(NOBODY));
+    (ran, fs::read_dir(&home).unwrap().count())
 }
 
 /// A directory for a test, on a real disk where there is one: `/tmp` may be memory.

@@ -1,0 +1,155 @@
+//! Media and places that are measured, but not written to, or with a doubt.
+
+use std::fs;
+
+use record::{Ended, Flag, Stop};
+
+use crate::support::{Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, refused, sum, tool};
+
+#[test]
+fn without_erase_a_medium_is_only_read() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let before = sum(&image);
+    let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", device.word(), "--suite", "quick", "--only", "prime,sequential-write,sequential-read", "--quiet", "--time-limit", "2s"]);
+    let record = flashmark.record();
+    let left_out: Vec<_> = record.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect();
+    insta::assert_snapshot!(left_out.join("\n").replace(device.name(), "loopX"), @r"
+    prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
+    sequential-write: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
+    ");
+    assert!(!record.cells.is_empty() && record.cells.iter().all(|cell| cell.test == "sequential-read" && cell.stop != Stop::Error));
+    assert_eq!(sum(&image), before);
+    insta::assert_snapshot!(refused(device.word(), &["--only", "prime"], &[&image], &names), @r"
+    exit 2
+    flashmark: nothing to do: prime: /dev/loopX is only read; --erase /dev/loopX allows it to be overwritten
+    ");
+}
+
+#[test]
+fn a_file_with_content_is_only_read() {
+    let scratch = Scratch::new();
+    let file = scratch.image("photos.tar", 4 * MIB);
+    let before = sum(&file);
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", file.to_str().unwrap(), "--only", "prime,sequential-read", "--quiet", "--time-limit", "1s"]);
+    assert_eq!(sum(&file), before);
+    let record = flashmark.record();
+    insta::assert_snapshot!(record.skipped[0].reason.replace(scratch.word(), "SCRATCH"), @"'SCRATCH/photos.tar' is only read, as it holds data; --erase SCRATCH/photos.tar allows it to be overwritten");
+}
+
+#[test]
+fn a_sparse_file_is_doubted() {
+    let scratch = Scratch::new();
+    let path = scratch.at("sparse");
+    fs::File::create(&path).unwrap().set_len(8 * MIB).unwrap();
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", path.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
+    let record = flashmark.record();
+    assert!(record.flags.contains(&Flag::Sparse { hole_bytes: 8 * MIB }), "{:?}", record.flags);
+    let doubt = ran.out.lines().find(|line| line.contains("never written; ")).unwrap_or_else(|| panic!("{ran}"));
+    insta::assert_snapshot!(doubt, @"- the file has 8 MiB that were never written; reading them touches no medium");
+    assert_eq!(fs::metadata(&path).unwrap().len(), 8 * MIB);
+}
+
+#[test]
+fn memory_is_doubted() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &scratch.directory("mnt"));
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    assert!(flashmark.record().flags.contains(&Flag::MemoryFilesystem), "{ran}");
+    assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 0, "the test file is gone");
+}
+
+#[test]
+fn compression_is_doubted() {
+    if !has_root() || !has_tool("mkfs.btrfs") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 256 * MIB);
+    tool("mkfs.btrfs", &["-q", "-f", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&["-o", "compress=zstd", device.word()], &scratch.directory("mnt"));
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    let record = flashmark.record();
+    assert!(record.flags.contains(&Flag::CompressedFilesystem), "{ran}");
+    assert_eq!(record.target.device.as_deref(), Some(device.name()));
+}
+
+#[test]
+fn a_medium_smaller_than_what_the_suite_asks_for_is_measured_whole() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", MIB);
+    let device = LoopDevice::new(&image);
+    let flashmark = Flashmark::new();
+    let words = ["run", device.word(), "--erase", device.word(), "--suite", "quick", "--time-limit", "3s", "--quiet"];
+    flashmark.done(&words);
+    let record = flashmark.record();
+    assert_eq!(record.run.ended, Ended::Complete);
+    for cell in &record.cells {
+        let (offset, bytes) = (cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0));
+        assert!(bytes > 0 && offset + bytes <= MIB, "{}: {bytes} at {offset}", cell.id);
+    }
+}
+
+#[test]
+fn a_directory_of_ones_own_needs_no_rights() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let own = scratch.directory("own");
+    std::os::unix::fs::chown(&own, Some(65534), Some(65534)).unwrap();
+    let (ran, kept) = as_nobody(&["run", own.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    assert_eq!((ran.code, kept), (Some(0), 1), "{ran}");
+    assert_eq!(fs::read_dir(&own).unwrap().count(), 0, "the test file is gone");
+}
+
+/// The doubts about a short run in a directory, which must go well and leave nothing.
+fn doubts_in(directory: &std::path::Path) -> Vec<Flag> {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", directory.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    assert_eq!(fs::read_dir(directory).unwrap().count(), 0, "the test file is gone");
+    flashmark.record().flags
+}
+
+#[test]
+fn an_overlay_is_doubted() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let [lower, upper, work, at] = ["lower", "upper", "work", "mnt"].map(|name| scratch.directory(name).display().to_string());
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    let mount = Mount::new(&["-t", "overlay", "-o", &options, "overlay"], at.as_ref());
+    let flags = doubts_in(mount.path());
+    assert!(flags.iter().any(|flag| matches!(flag, Flag::Note { text } if text.contains("overlay"))), "{flags:?}");
+}
+
+#[test]
+fn xfs_is_not_doubted() {
+    if !has_root() || !has_tool("mkfs.xfs") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 320 * MIB);
+    tool("mkfs.xfs", &["-q", "-f", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    assert_eq!(doubts_in(mount.path()), []);
+}
