@@ -27,7 +27,7 @@ pub use interval::Interval;
 pub use modes::{Modes, split_modes};
 pub use percentile::{QuantileEstimate, QuantileEstimator};
 pub use quantile::{quantile_ranks, smallest_sample};
-pub use rate::{RateEstimate, RateEstimator};
+pub use rate::{RareEvents, RateEstimate, RateEstimator};
 pub use sample::{mean_interval, median};
 pub use series::{effective_sample_size, mser5};
 pub use steady::{Rounds, SteadyState};

@@ -2,12 +2,18 @@
 
 use crate::random::Random;
 use crate::sample::{mean, variance};
-use crate::{Interval, quantile_ranks, smallest_sample};
+use crate::quantile::fractional_ranks;
+use crate::{Interval, smallest_sample};
 
 /// The sample is thinned to half when it has this many values, so there are always half of it to all of it.
 const FULL: usize = 16_384;
 /// Batches into which the sample is cut to see how correlated it is.
 const BATCHES: usize = 32;
+/// Events in flight together are taken to share one fate, unless there are this many groups of them on the rarer side of the quantile to
+/// tell otherwise.
+const TELLING_GROUPS: f64 = 40.0;
+/// A value is known to 3 significant digits (docs/methodology.md, "What is timed"), and no interval is narrower.
+const GRAIN: f64 = 0.001;
 
 /// Quantiles of a stream with honest intervals. Keeps every value up to 16,384, then one of each 2, 4, 8.. consecutive ones,
 /// drawn at random from each group, so that a period in the stream cannot fall in step with the thinning.
@@ -21,6 +27,7 @@ pub struct QuantileEstimator {
     chosen: u64,
     events: u64,
     random: Random,
+    in_flight: u64,
 }
 
 /// A quantile with its uncertainty.
@@ -40,14 +47,23 @@ pub struct QuantileEstimate {
 impl QuantileEstimator {
     /// No values yet. `seed` decides which values are kept of a long stream.
     pub fn new(seed: u64) -> Self {
+        QuantileEstimator::overlapping(seed, 1)
+    }
+
+    /// The same for the latencies of a closed loop that keeps `in_flight` events under way: each of these waits for the others, so that
+    /// one slow event makes that many slow values; and the first ones, which found nothing under way, are left out.
+    pub fn overlapping(seed: u64, in_flight: u32) -> Self {
         let random = Random::new(seed);
-        QuantileEstimator { kept: Vec::new(), group: 1, seen: 0, chosen: 0, events: 0, random }
+        QuantileEstimator { kept: Vec::new(), group: 1, seen: 0, chosen: 0, events: 0, random, in_flight: u64::from(in_flight.max(1)) }
     }
 
     /// The next value of the stream.
     #[inline]
     pub fn push(&mut self, value: u64) {
         self.events += 1;
+        if self.in_flight > 1 && self.events <= self.in_flight {
+            return;
+        }
         if self.seen == self.chosen {
             self.kept.push(value);
         }
@@ -83,9 +99,13 @@ impl QuantileEstimator {
         let effective = kept as f64 / self.clustering(value, q);
         // The interval of that many independent values, by ranks; the ranks as shares of all that is kept.
         let scale = kept as f64 / effective.floor();
-        let ci95 = quantile_ranks(effective as u64, q, 0.95).map(|(low, high)| {
-            let low = at_rank((low as f64 * scale - (scale - 1.0)).floor().max(1.0) as u64);
-            Interval { low, high: at_rank((high as f64 * scale).ceil() as u64) }
+        let between = |rank: f64| {
+            let (whole, share) = (rank.floor(), rank.fract());
+            at_rank(whole.max(1.0) as u64) * (1.0 - share) + at_rank(whole as u64 + 1) * share
+        };
+        let ci95 = fractional_ranks(effective, q, 0.95).map(|(low, high)| {
+            let (low, high) = (between(low * scale - (scale - 1.0)), between(high * scale));
+            Interval { low: low.min(value * (1.0 - GRAIN)), high: high.max(value * (1.0 + GRAIN)) }
         });
         Some(QuantileEstimate { value, ci95, n: self.events, effective })
     }
@@ -93,15 +113,18 @@ impl QuantileEstimator {
     /// How much more the share of values up to `value` varies from batch to batch than it would for independent values:
     /// 1 where no more, and never above a number that would leave less than one batch's worth.
     fn clustering(&self, value: f64, q: f64) -> f64 {
+        let together = (self.in_flight as f64 / self.group as f64).max(1.0);
+        let rarer = self.kept.len() as f64 * q.min(1.0 - q);
+        let least = if rarer / together < TELLING_GROUPS { together } else { 1.0 };
         let size = self.kept.len() / BATCHES;
         if size < 2 {
-            return 1.0;
+            return least;
         }
         let share = |batch: &[u64]| batch.iter().filter(|&&v| v as f64 <= value).count() as f64 / size as f64;
         let shares: Vec<f64> = self.kept.chunks_exact(size).map(share).collect();
         // Ties at `value` make its share larger than q; their own variance is what independence would give.
         let below = mean(&shares);
         let independent = if below < 1.0 { below * (1.0 - below) } else { q * (1.0 - q) } / size as f64;
-        (variance(&shares) / independent).clamp(1.0, size as f64)
+        (variance(&shares) / independent).clamp(1.0, size as f64).max(least)
     }
 }

@@ -11,6 +11,20 @@ const MOST: usize = 32;
 const FEWEST: usize = 10;
 /// A lag-1 correlation above this over the root of the number of batches passes for dependence (one-sided 10 %).
 const NOTICEABLE: f64 = 1.28;
+/// Events of which there are this many in n are missing from a run of n in 5 % of cases.
+const RULE_OF_THREE: f64 = 3.0;
+/// An event of this many times the mean is of the rare kind.
+const RARE: f64 = 2.5;
+
+/// Rare slow events that a kind of stream is known to have. What has not been seen cannot widen an interval; this does, until so many
+/// events came without one that there must be fewer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RareEvents {
+    /// Which share of the events is slow, 0..1.
+    pub share: f64,
+    /// How much longer than the mean they take, in units of it.
+    pub excess: f64,
+}
 
 /// The mean time per event of a stream, on line: sums of completion-to-completion times over batches of consecutive
 /// events. Keeps 64 to 128 batches; when full, neighbours are merged in pairs and the batch size doubles.
@@ -21,6 +35,7 @@ pub struct RateEstimator {
     open_events: u64,
     open_ns: u64,
     slowest_ns: u64,
+    expected: Option<RareEvents>,
 }
 
 /// A rate with its uncertainty.
@@ -58,7 +73,12 @@ impl RateEstimator {
     /// No events yet.
     pub fn new() -> Self {
         let batches = Vec::with_capacity(FULL);
-        RateEstimator { batches, events_per_batch: 1, open_events: 0, open_ns: 0, slowest_ns: 0 }
+        RateEstimator { batches, events_per_batch: 1, open_events: 0, open_ns: 0, slowest_ns: 0, expected: None }
+    }
+
+    /// No events yet of a stream that is known to have rare slow ones.
+    pub fn expecting(rare: RareEvents) -> Self {
+        RateEstimator { expected: Some(rare), ..RateEstimator::new() }
     }
 
     /// One event that ended `elapsed_ns` after the one before it.
@@ -96,18 +116,20 @@ impl RateEstimator {
 
     /// The rate and its interval; `None` below two batches or without any elapsed time.
     ///
-    /// The interval is symmetric in the logarithm of the rate, so it never reaches zero or below.
+    /// The interval is made in the logarithm of the rate, so it never reaches zero or below, and is longer towards slow rates: by the
+    /// skewness of the batches, and by the rare slow events that are expected and were not seen.
     pub fn estimate(&self) -> Option<RateEstimate> {
         let (n, total_ns) = (self.events(), self.total_ns());
         if self.batches.len() < 2 || total_ns == 0 {
             return None;
         }
         let spread = Spread::of(&self.batches)?;
-        let relative = spread.relative.max(self.edge());
+        let edge = self.edge();
+        let (slow, fast) = (spread.slow.max(edge) + self.unseen(), spread.fast.max(edge));
         let per_second = n as f64 * 1e9 / total_ns as f64;
         Some(RateEstimate {
             per_second,
-            ci95: Interval { low: per_second * (-relative).exp(), high: per_second * relative.exp() },
+            ci95: Interval { low: per_second * (-slow).exp(), high: per_second * fast.exp() },
             n,
             batches: spread.batches,
             lag1: spread.lag1,
@@ -119,7 +141,7 @@ impl RateEstimator {
     /// have known it to the square root of two times that: an interval that is narrow because the batches so far happen to
     /// agree seldom shrinks as the root of its length (docs/methodology.md, "Stopping").
     pub fn knows_rate_to(&self, relative_half_width: f64) -> bool {
-        let narrow = |batches: &[u64], limit: f64| Spread::of(batches).is_some_and(|s| s.relative <= limit);
+        let narrow = |batches: &[u64], limit: f64| Spread::of(batches).is_some_and(|s| (s.slow + s.fast) / 2.0 <= limit);
         let first_half = &self.batches[..self.batches.len().div_ceil(2)];
         self.estimate().is_some_and(|e| e.relative_half_width() <= relative_half_width)
             && narrow(first_half, relative_half_width * std::f64::consts::SQRT_2)
@@ -133,12 +155,21 @@ impl RateEstimator {
         let mean_ns = total_ns / self.events() as f64;
         (self.slowest_ns as f64 - mean_ns + 1.0) / total_ns
     }
+
+    /// How much slower it may be in the long run for the rare slow events that are expected, where none was seen; relative.
+    fn unseen(&self) -> f64 {
+        let Some(RareEvents { share, excess }) = self.expected else { return 0.0 };
+        let events = self.events() as f64;
+        let is_seen = self.slowest_ns as f64 * events > RARE * self.total_ns() as f64;
+        if is_seen { 0.0 } else { share.min(RULE_OF_THREE / events) * excess }
+    }
 }
 
 /// What batches of equal size say about the uncertainty of their mean.
 struct Spread {
-    /// Half-width of the 95 % interval, over the mean.
-    relative: f64,
+    /// From the mean to the ends of the 95 % interval, over the mean: towards more time per event, and towards less.
+    slow: f64,
+    fast: f64,
     batches: usize,
     lag1: f64,
     independent: bool,
@@ -156,9 +187,12 @@ impl Spread {
         let lag1 = lag1(&batches);
         let inflation = autoregressive_inflation(lag1, k);
         let degrees = (k / inflation - 1.0).max(2.0).min(k - 1.0);
-        let error = (inflation * variance(&batches) / k).sqrt();
+        let error = (inflation * variance(&batches) / k).sqrt() / centre;
+        let t = student_t(0.975, degrees);
+        let shift = skewness_shift(&batches, t);
         Some(Spread {
-            relative: student_t(0.975, degrees) * error / centre,
+            slow: (t + shift) * error,
+            fast: (t - shift) * error,
             batches: batches.len(),
             lag1,
             independent: !is_dependent(lag1, k),
@@ -195,6 +229,19 @@ fn is_dependent(lag1: f64, batches: f64) -> bool {
 fn autoregressive_inflation(lag1: f64, k: f64) -> f64 {
     let r = (lag1 + (1.0 + 3.0 * lag1) / k).clamp(0.0, 0.9);
     (1.0 + r) / (1.0 - r)
+}
+
+/// By how many standard errors the interval of a mean is moved for the skewness of its values: Student's t with the correction of Johnson
+/// (1978) and Hall (1992), g (1 + 2 t^2) / (6 sqrt(k)). A few slow events among many lie on one side of the mean, and so does the truth
+/// when there were too few of them. At most half of t, so that the other side keeps half of its width: the skewness is an estimate too.
+fn skewness_shift(values: &[f64], t: f64) -> f64 {
+    let (centre, k) = (mean(values), values.len() as f64);
+    let deviation = variance(values).sqrt();
+    if deviation == 0.0 {
+        return 0.0;
+    }
+    let skewness = values.iter().map(|value| ((value - centre) / deviation).powi(3)).sum::<f64>() / k;
+    (skewness * (1.0 + 2.0 * t * t) / (6.0 * k.sqrt())).clamp(-0.5 * t, 0.5 * t)
 }
 
 /// The lag-1 autocorrelation; 0 of constant values.
@@ -239,6 +286,32 @@ mod tests {
         assert_eq!((estimate.per_second, estimate.n, estimate.batches), (0.5, 3, 3));
         assert!((estimate.ci95.high - 0.5 * 1.75655_f64.exp()).abs() < 1e-4, "{estimate:?}");
         assert!((estimate.ci95.low - 0.5 * (-1.75655_f64).exp()).abs() < 1e-5, "{estimate:?}");
+    }
+
+    /// 60 equal events: of the expected share of 1 %, five times as long, none is there, so the truth may be 5 % slower; of 600 without
+    /// one, at most 3 are missing; and where one was seen, none is missing.
+    #[test]
+    fn rare_events_are_allowed_for_until_they_are_seen() {
+        let rare = RareEvents { share: 0.01, excess: 5.0 };
+        let after = |times: &[u64]| {
+            let mut rate = RateEstimator::expecting(rare);
+            times.iter().for_each(|ns| rate.push(*ns));
+            let estimate = rate.estimate().expect("many events");
+            (estimate.per_second / estimate.ci95.low).ln()
+        };
+        assert!((after(&[1_000_000; 60]) - 0.05).abs() < 1e-6);
+        assert!((after(&[1_000_000; 600]) - 0.025).abs() < 1e-6);
+        let mut seen = [1_000_000; 60];
+        seen[20] = 6_000_000;
+        let without = of(seen).estimate().expect("60 events");
+        assert_eq!(after(&seen), (without.per_second / without.ci95.low).ln());
+    }
+
+    #[test]
+    fn a_slow_event_among_many_moves_the_interval_to_slow_rates() {
+        let estimate = of((0..320).map(|n| if n == 77 { 20_000_000 } else { 1_000_000 + n * 7919 % 1000 })).estimate().expect("many events");
+        let (down, up) = ((estimate.per_second / estimate.ci95.low).ln(), (estimate.ci95.high / estimate.per_second).ln());
+        assert!(down > 2.0 * up, "{down} {up}");
     }
 
     #[test]

@@ -17,9 +17,11 @@ fn check(stream: &str, what: What, until: Until, expected: std::ops::RangeInclus
 #[test]
 fn rates_of_independent_events() {
     for stream in ["independent, sigma 0.2", "half costs 30", "a tenth costs 20"] {
-        for events in [30, 100, 1000] {
+        for events in [100, 1000] {
             check(stream, What::Rate, Until::Events(events), 0.91..=0.99);
         }
+        // Three slow events of 30 are little to go by, and one run in 23 sees none of a tenth.
+        check(stream, What::Rate, Until::Events(30), 0.90..=0.99);
     }
     check("independent, sigma 1", What::Rate, Until::Events(300), 0.90..=0.99);
     check("tail", What::Rate, Until::Events(3000), 0.91..=0.99);
