@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Claims, Finding, Flag, Host, Link, MediumKind, Queue, Record, Skip, Software, SpeedClasses, TargetKind};
+use crate::{Cell, Claims, Finding, Flag, Link, MediumKind, Queue, Record, Skip, Software, SpeedClasses, TargetKind};
 
 /// The published subset of a record. A field that is not named here is not published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ pub struct Published {
 impl From<&Record> for Published {
     fn from(record: &Record) -> Published {
         let medium = &record.medium;
-        let host = record.host.clone().unwrap_or_else(Host::default);
+        let host = record.host.clone().unwrap_or_default();
         let filesystem = record.target.filesystem.clone().unwrap_or_default();
         Published {
             schema: record.schema.clone(),

@@ -93,7 +93,7 @@ fn parse(text: &str, suffixes: &[(&str, u64)]) -> Option<u64> {
         return whole.checked_mul(*factor);
     }
     let value = number.parse::<f64>().ok()? * *factor as f64;
-    (value.is_finite() && value >= 0.0 && value < 9e18).then_some(value.round() as u64)
+    (value.is_finite() && (0.0..9e18).contains(&value)).then_some(value.round() as u64)
 }
 
 impl std::str::FromStr for Bytes {
@@ -126,9 +126,9 @@ impl fmt::Display for Bytes {
         let bytes = self.0;
         let text = match bytes {
             0..KIB => format!("{bytes} B"),
-            _ if bytes % GIB == 0 => format!("{} GiB", bytes / GIB),
-            _ if bytes % MIB == 0 => format!("{} MiB", bytes / MIB),
-            _ if bytes % KIB == 0 && bytes < 16 * MIB => format!("{} KiB", bytes / KIB),
+            _ if bytes.is_multiple_of(GIB) => format!("{} GiB", bytes / GIB),
+            _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
+            _ if bytes.is_multiple_of(KIB) && bytes < 16 * MIB => format!("{} KiB", bytes / KIB),
             _ if bytes < 1_000_000 => format!("{} kB", significant(bytes as f64 / 1e3)),
             _ if bytes < 1_000_000_000 => format!("{} MB", significant(bytes as f64 / 1e6)),
             _ if bytes < 1_000_000_000_000 => format!("{} GB", significant(bytes as f64 / 1e9)),

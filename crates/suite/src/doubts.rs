@@ -16,7 +16,7 @@ pub(crate) fn impossible(cell: &Cell, site: &Site) -> Vec<Flag> {
     if let Some(memory_bps) = site.memory_bps.filter(|memory| bps > *memory) {
         flags.push(Flag::FasterThanMemory { bps, memory_bps });
     }
-    let splits = |block: u64, limit: u64| block > limit && block % limit != 0;
+    let splits = |block: u64, limit: u64| block > limit && !block.is_multiple_of(limit);
     if let (Some(block_bytes), Some(max_transfer_bytes)) = (cell.params.block_bytes, site.facts.max_transfer_bytes)
         && splits(block_bytes, max_transfer_bytes)
     {

@@ -74,7 +74,7 @@ impl Permutation {
     pub fn new(n: u64, random: &mut Random) -> Permutation {
         let bits = u64::BITS - n.saturating_sub(1).leading_zeros();
         // Rounds over very few bits mix badly, so there are at least eight.
-        Permutation { n, half_bits: bits.div_ceil(2).max(4), keys: std::array::from_fn(|_| random.next()) }
+        Permutation { n, half_bits: bits.div_ceil(2).max(4), keys: std::array::from_fn(|_| random.bits()) }
     }
 
     /// The number whose turn it is; `None` past the last.

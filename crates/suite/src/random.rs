@@ -16,7 +16,7 @@ impl Random {
 
     /// Any 64-bit number.
     #[inline]
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -27,12 +27,12 @@ impl Random {
     /// Uniform in `0..bound` (multiply-shift; the bias is below 2^-32 for bounds below 2^32). `bound` must not be 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Uniform in [0, 1).
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Puts a list in random order (Fisher-Yates).
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn each_purpose_has_its_own_numbers() {
-        assert_ne!(Random::new(1, "a").next(), Random::new(1, "b").next());
-        assert_eq!(Random::new(1, "a").next(), Random::new(1, "a").next());
+        assert_ne!(Random::new(1, "a").bits(), Random::new(1, "b").bits());
+        assert_eq!(Random::new(1, "a").bits(), Random::new(1, "a").bits());
     }
 }

@@ -169,7 +169,7 @@ impl Runner<'_> {
             written_bytes: self.written_bytes,
             failed: None,
         };
-        let seed = Random::new(self.options.seed, &planned.id).next();
+        let seed = Random::new(self.options.seed, &planned.id).bits();
         let mut bench = Bench {
             medium,
             stage,

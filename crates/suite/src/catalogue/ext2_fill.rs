@@ -100,7 +100,7 @@ impl Test for Ext2Fill {
         };
         let order = if cell.params.form.as_deref() == Some("async") { Order::Async } else { Order::Sync };
         let mut allocator = Allocator::new(layout, order, cell.block_bytes(), bench.random("files"));
-        let pass = bench.random("data").next() as u32 >> 1;
+        let pass = bench.random("data").bits() as u32 >> 1;
         let load = Load { content: cell.params.content.unwrap_or(Content::Incompressible), pass, ..Load::write(cell.block_bytes()) };
         let limits = Limits { max_bytes: cell.setting("total_bytes") as u64, ..Limits::time(bench.time_left_ns().max(1)) };
         let mut account = Account::default();

@@ -89,7 +89,7 @@ impl Test for Fill {
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
         let span = span_of(cell);
         // Data of its own: nothing is written where it lies already.
-        let pass = bench.random("data").next() as u32 >> 1;
+        let pass = bench.random("data").bits() as u32 >> 1;
         let load = Load { content: self.0, pass, ..Load::write(cell.block_bytes()) };
         let limits = Limits::time(bench.time_left_ns());
         let tally = bench.drive("filling", &load, &limits, &mut sequential(span, cell.block_bytes()));

@@ -184,7 +184,7 @@ impl Work<'_, '_> {
 
     fn load(&self, block_bytes: u64, purpose: &str) -> Load {
         // Data of its own for each phase of each cell: nothing is written where it lies already.
-        let pass = self.bench.random(purpose).next() as u32 >> 1;
+        let pass = self.bench.random(purpose).bits() as u32 >> 1;
         Load { content: self.cell.params.content.unwrap_or(Content::Incompressible), pass, ..Load::write(block_bytes) }
     }
 

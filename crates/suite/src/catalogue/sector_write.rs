@@ -83,7 +83,7 @@ impl Test for SectorWrite {
         let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
         let limits = Limits { max_bytes: MOST_BYTES, ..Limits::certain(rule, bench.time_left_ns()) };
         // Data of its own: nothing is written where it lies already.
-        let load = Load { pass: bench.random("data").next() as u32 >> 1, ..Load::write(block_bytes) };
+        let load = Load { pass: bench.random("data").bits() as u32 >> 1, ..Load::write(block_bytes) };
         let mut places = uniform(span, block_bytes, block_bytes, bench.random("offsets"));
         let tally = bench.drive("measuring", &load, &limits, &mut places);
         let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
