@@ -25,6 +25,9 @@ use rivals::{Fio, Flashmark, Measured};
 /// The medians may differ by this share.
 const TOLERANCE: f64 = 0.05;
 
+/// With more load than this a processor, others decide the ratios.
+const BUSY: f64 = 0.5;
+
 /// What to compare, and where.
 #[derive(clap::Args)]
 pub struct Flags {
@@ -65,6 +68,12 @@ impl Row {
         stats::median(&mut self.ratios()).unwrap_or(f64::NAN)
     }
 
+    /// The median of the ratios of median latencies: what is left of it when the machine has other work.
+    fn latency_ratio(&self) -> f64 {
+        let mut ratios: Vec<f64> = self.ours.iter().zip(&self.fio).map(|(ours, fio)| ours.median_ns / fio.median_ns).collect();
+        stats::median(&mut ratios).unwrap_or(f64::NAN)
+    }
+
     fn agrees(&self) -> bool {
         (self.ratio() - 1.0).abs() <= TOLERANCE
     }
@@ -74,6 +83,8 @@ impl Row {
 struct Table {
     on: On,
     machine: String,
+    /// Load a processor before the first pair.
+    load: f64,
     rows: Vec<Row>,
 }
 
@@ -91,11 +102,11 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     for &on in &flags.on {
         let ground = Ground::make(root, on, flags.size.0)?;
         let table = compare(&ground, &program, flags, &interrupted)?;
-        println!("{}", page::table(&table));
+        println!("\nOn {on}: {}", page::table(&table));
+        if flags.write {
+            page::keep(root, &table)?;
+        }
         tables.push(table);
-    }
-    if flags.write {
-        page::keep(root, &tables, flags.pairs)?;
     }
     let apart: Vec<String> = tables.iter().flat_map(|t| t.rows.iter().filter(|row| !row.agrees()).map(|row| format!("{} on {}", row.cell.name, t.on))).collect();
     ensure!(apart.is_empty(), "differ by more than {} %: {}", TOLERANCE * 100.0, apart.join(", "));
@@ -104,11 +115,22 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 
 fn compare(ground: &Ground, program: &Path, flags: &Flags, interrupted: &AtomicBool) -> Result<Table> {
     let ours = Flashmark::new(program, ground)?;
+    let load = load();
+    if load > BUSY {
+        eprintln!("the machine is busy (load {load:.1} a processor): rates will scatter, and agreement within {} % is luck", TOLERANCE * 100.0);
+    }
     let mut rows = Vec::new();
     for cell in CELLS.iter().filter(|cell| flags.only.as_ref().is_none_or(|only| cell.name.contains(only))) {
         rows.push(pairs(cell, &ours, ground, flags.pairs, interrupted)?);
     }
-    Ok(Table { on: ground.on(), machine: ours.machine(), rows })
+    Ok(Table { on: ground.on(), machine: ours.machine(), load, rows })
+}
+
+/// Load average of the last minute over the processors.
+fn load() -> f64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(0.0);
+    load / std::thread::available_parallelism().map_or(1.0, |processors| processors.get() as f64)
 }
 
 /// Measures one cell pair by pair. The run before the first only warms up, and says where the cell's span lies.

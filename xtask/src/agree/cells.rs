@@ -93,7 +93,7 @@ pub const CELLS: &[Cell] = &[
     Cell {
         name: "seek, 512 B, whole medium",
         test: "seek",
-        settings: &[("time", "3s")],
+        settings: &[("path", "direct"), ("time", "3s")],
         fio: &["--rw=randread", "--bs=512", REPEATING, PSYNC],
         ends: Ends::Seconds(3),
     },
