@@ -84,8 +84,8 @@ fn is_over(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_some()
 }
 
-/// Kills the program at a random moment: after a random number of journal lines and some time more, or when it has ended.
-fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance) {
+/// Kills the program at a random moment, after a random number of journal lines and some time more; whether it was still alive.
+fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance) -> bool {
     let lines = || -> u64 {
         let journals = flashmark.runs().into_iter().filter_map(|run| fs::read(run.join("journal.jsonl")).ok());
         journals.map(|text| text.iter().filter(|byte| **byte == b'\n').count() as u64).sum()
@@ -95,21 +95,21 @@ fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance)
         std::thread::sleep(Duration::from_micros(200));
     }
     std::thread::sleep(more);
-    // SIGKILL; an error means that it has ended by itself.
+    // SIGKILL, unless it has ended by itself.
     let _ = child.kill();
-    child.wait().unwrap();
+    child.wait().unwrap().code().is_none()
 }
 
 /// Starts runs and kills them, several times each, `kills` times in all; after each series the run is taken up to its end.
 fn killed_and_resumed(kills: u64, chance: &mut Chance, words: &[&str]) {
-    let mut done = 0;
+    let (mut done, mut hit) = (0, 0);
     while done < kills {
         let flashmark = Flashmark::new();
         let mut before = BTreeMap::new();
         for _ in 0..(1 + chance.below(6)).min(kills - done) {
             let words: Vec<&str> = if flashmark.runs().is_empty() { words.to_vec() } else { vec!["resume"] };
             let mut child = flashmark.start(&[&words[..], &["--quiet"]].concat());
-            kill_somewhere(&mut child, &flashmark, chance);
+            hit += u64::from(kill_somewhere(&mut child, &flashmark, chance));
             done += 1;
             let now = acknowledged(&flashmark);
             for (id, cell) in &before {
@@ -128,6 +128,7 @@ fn killed_and_resumed(kills: u64, chance: &mut Chance, words: &[&str]) {
             }
         }
     }
+    assert!(hit * 3 >= kills, "only {hit} of {kills} runs were alive when they were killed");
 }
 
 #[test]

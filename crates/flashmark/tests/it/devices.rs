@@ -228,7 +228,8 @@ fn a_file_system_that_runs_full() {
     fs::File::create(&file).unwrap().set_len(256 * MIB).unwrap();
     let flashmark = Flashmark::new();
     let word = file.to_str().unwrap();
-    let words = ["run", word, "--erase", word, "--suite", "quick", "--only", "prime,sequential-read", "--quiet", "--set", "prime.span=200MiB"];
+    let words =
+        ["run", word, "--erase", word, "--suite", "quick", "--only", "prime,sequential-read", "--quiet", "--set", "prime.span=200MiB"];
     let ran = flashmark.run(&words);
     assert_eq!(ran.code, Some(4), "{ran}");
     let record = flashmark.record();

@@ -17,7 +17,17 @@ fn without_erase_a_medium_is_only_read() {
     let before = sum(&image);
     let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
     let flashmark = Flashmark::new();
-    flashmark.done(&["run", device.word(), "--suite", "quick", "--only", "prime,sequential-write,sequential-read", "--quiet", "--time-limit", "2s"]);
+    flashmark.done(&[
+        "run",
+        device.word(),
+        "--suite",
+        "quick",
+        "--only",
+        "prime,sequential-write,sequential-read",
+        "--quiet",
+        "--time-limit",
+        "2s",
+    ]);
     let record = flashmark.record();
     let left_out: Vec<_> = record.skipped.iter().map(|skip| format!("{}: {}", skip.test, skip.reason)).collect();
     insta::assert_snapshot!(left_out.join("\n").replace(device.name(), "loopX"), @r"
@@ -125,7 +135,8 @@ fn doubts_in(directory: &std::path::Path) -> Vec<Flag> {
     let flashmark = Flashmark::new();
     flashmark.done(&["run", directory.to_str().unwrap(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
     assert_eq!(fs::read_dir(directory).unwrap().count(), 0, "the test file is gone");
-    flashmark.record().flags
+    // How busy the machine is with other tests is no matter of the place.
+    flashmark.record().flags.into_iter().filter(|flag| !matches!(flag, Flag::BusyHost { .. })).collect()
 }
 
 #[test]

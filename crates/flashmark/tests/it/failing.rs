@@ -138,13 +138,28 @@ impl Server {
         let nothing = Ok(Vec::new());
         Some(match message.opcode {
             2 | 36 | 38 | 42 => return None, // forget, interrupt, destroy, batch-forget
-            1 if message.body == b"medium\0" => Ok([laid_out(&[(FILE, 8), (0, 8), (1, 8), (1, 8), (0, 4), (0, 4)]), self.attributes(FILE)].concat()),
-            1 => Err(Errno::NOENT),                                                                        // lookup
-            3 => Ok([laid_out(&[(1, 8), (0, 4), (0, 4)]), self.attributes(message.node)].concat()),          // getattr
-            14 | 27 => Ok(laid_out(&[(message.node, 8), (1, 4), (0, 4)])),                                   // open, opendir: direct I/O
+            1 if message.body == b"medium\0" => {
+                Ok([laid_out(&[(FILE, 8), (0, 8), (1, 8), (1, 8), (0, 4), (0, 4)]), self.attributes(FILE)].concat())
+            }
+            1 => Err(Errno::NOENT),                                                                 // lookup
+            3 => Ok([laid_out(&[(1, 8), (0, 4), (0, 4)]), self.attributes(message.node)].concat()), // getattr
+            14 | 27 => Ok(laid_out(&[(message.node, 8), (1, 4), (0, 4)])),                          // open, opendir: direct I/O
             15 => self.read(number::<8>(message.body, 8), number::<4>(message.body, 16)),
             16 => self.write(number::<8>(message.body, 8), &message.body[40..]),
-            17 => Ok(laid_out(&[(9000, 8), (9000, 8), (9000, 8), (9, 8), (9, 8), (4096, 4), (255, 4), (4096, 4), (0, 4), (0, 8), (0, 8), (0, 8)])),
+            17 => Ok(laid_out(&[
+                (9000, 8),
+                (9000, 8),
+                (9000, 8),
+                (9, 8),
+                (9, 8),
+                (4096, 4),
+                (255, 4),
+                (4096, 4),
+                (0, 4),
+                (0, 8),
+                (0, 8),
+                (0, 8),
+            ])),
             18 | 20 | 25 | 28 | 29 | 30 | 34 => nothing, // release, fsync, flush, readdir, releasedir, fsyncdir, access
             26 => Ok(self.hello(message.body)),
             _ => Err(Errno::NOSYS),

@@ -67,7 +67,10 @@ fn records_fit_the_schema() {
         return skipped("docs/record.schema.json is not there");
     };
     let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
-    for words in [&["sim:class10", "--suite", "quick"][..], &["sim:disk-5400", "--suite", "full", "--claim", "read=900MB/s,class=4", "--label", "a disk"]] {
+    for words in [
+        &["sim:class10", "--suite", "quick"][..],
+        &["sim:disk-5400", "--suite", "full", "--claim", "read=900MB/s,class=4", "--label", "a disk"],
+    ] {
         let flashmark = Flashmark::new();
         flashmark.run(&[&["run", "--quiet"], words].concat());
         let record: Value = serde_json::from_str(&fs::read_to_string(flashmark.run_dir().join("record.json")).unwrap()).unwrap();

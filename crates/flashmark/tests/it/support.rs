@@ -89,7 +89,10 @@ impl Flashmark {
     /// Directories of all runs, by name.
     pub fn runs(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.home()).unwrap().map(|entry| entry.unwrap().path());
-        let mut runs: Vec<_> = entries.filter(|path| path.join("journal.jsonl").is_file()).collect();
+        // A name with a dot is one that a killed process had not made a run yet.
+        let is_run =
+            |path: &PathBuf| path.join("journal.jsonl").is_file() && !path.file_name().unwrap().as_encoded_bytes().starts_with(b".");
+        let mut runs: Vec<_> = entries.filter(is_run).collect();
         runs.sort();
         runs
     }
@@ -226,8 +229,7 @@ impl Scratch {
 
     /// Names of everything in it.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> =
-            fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
