@@ -1,6 +1,7 @@
 //! Everything about the project that is not the program: checks, generated documents, comparisons with other tools.
 
 mod agree;
+mod attached;
 mod bench;
 mod docs;
 mod footprint;
@@ -30,6 +31,8 @@ enum Task {
     Completions { directory: PathBuf },
     /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
     Agree(agree::Flags),
+    /// Attaches simulated media and measures them with fio, flashbench, f3probe and the program itself, against what the models say. Needs root.
+    Attached(attached::Flags),
     /// Measures how fast the program is, as ratios against fio.
     Bench(bench::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
@@ -45,6 +48,7 @@ fn main() -> anyhow::Result<()> {
         Task::Man { directory } => pages::man(&directory),
         Task::Completions { directory } => pages::completions(&directory),
         Task::Agree(flags) => agree::run(root, &flags),
+        Task::Attached(flags) => attached::run(root, &flags),
         Task::Bench(flags) => bench::run(root, &flags),
         Task::Footprint(flags) => footprint::run(root, &flags),
     }

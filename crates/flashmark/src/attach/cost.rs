@@ -6,15 +6,16 @@ use anyhow::Result;
 use device::{Device, Request};
 use ring::{EngineChoice, Expect, OpenOptions, RealDevice, Settings};
 
+use super::server::TRIAL;
 use super::timeline::{Asked, LONGEST_BYTES};
-
-/// Requests of which the median counts.
-const REQUESTS: usize = 101;
 
 /// The small and the large request that are timed.
 const SIZES: [u64; 2] = [4096, LONGEST_BYTES as u64];
 
-/// What the harness takes for a request, measured while the medium takes nothing.
+/// How many of each, of which the median counts.
+const TIMES: [usize; 2] = [201, 51];
+
+/// What the harness takes for a request, measured while the medium takes a time that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HarnessCost {
     read: Line,
@@ -41,14 +42,15 @@ impl Line {
 }
 
 impl HarnessCost {
-    /// Measures it on a loop device whose server answers at once and keeps nothing.
+    /// Measures it on a loop device whose server takes [`TRIAL`] for everything and keeps nothing.
     pub fn measure(node: &Path) -> Result<HarnessCost> {
         let settings = Settings { engine: EngineChoice::Psync, ..Settings::default() };
         let mut device = RealDevice::open(&OpenOptions { path: node.to_owned(), writable: true, expect: Expect::Block, settings })?;
         device.prepare(1, LONGEST_BYTES)?;
         let largest = SIZES[1].min(device.facts().capacity_bytes);
         let mut line = |request: fn(u32, u64, u64) -> Request| -> Result<Line> {
-            Ok(Line::through(median_ns(&mut device, request(0, 0, SIZES[0]))?, median_ns(&mut device, request(0, 0, largest))?))
+            let small_ns = median_ns(&mut device, request(0, 0, SIZES[0]), TIMES[0])?;
+            Ok(Line::through(small_ns, median_ns(&mut device, request(0, 0, largest), TIMES[1])?))
         };
         Ok(HarnessCost { read: line(Request::read)?, write: line(Request::write)? })
     }
@@ -67,14 +69,14 @@ impl HarnessCost {
     }
 }
 
-fn median_ns(device: &mut RealDevice, request: Request) -> Result<f64> {
-    let (mut latencies, mut done) = (Vec::with_capacity(REQUESTS), Vec::new());
-    for _ in 0..REQUESTS {
+fn median_ns(device: &mut RealDevice, request: Request, times: usize) -> Result<f64> {
+    let (mut latencies, mut done) = (Vec::with_capacity(times), Vec::new());
+    for _ in 0..times {
         device.submit(request)?;
         device.reap(1, &mut done)?;
         for completion in done.drain(..) {
             completion.result.clone()?;
-            latencies.push(completion.latency_ns());
+            latencies.push(completion.latency_ns().saturating_sub(TRIAL.as_nanos() as u64));
         }
     }
     latencies.sort_unstable();

@@ -68,7 +68,7 @@ impl Attached {
         if !node.direct_io() {
             return Err(anyhow!("{} does not do direct I/O on FUSE, so there would be a cache before the medium; Linux 4.10 and newer do", node.path().display())).or_internal();
         }
-        let queue = Queue::describe(node.path(), profile, discards).or_internal()?;
+        let queue = Queue::describe(node.path(), profile).or_internal()?;
         remarks.extend(urgent().err().map(|why| format!("times below a millisecond may be wrong on a busy machine: {why}")));
         let cost = settled(|| HarnessCost::measure(node.path())).or_internal()?;
         server.start(cost);

@@ -16,7 +16,7 @@ pub struct Queue {
 
 impl Queue {
     /// Tells the kernel what it would learn of a real medium like this.
-    pub fn describe(node: &Path, profile: &Profile, discards: bool) -> io::Result<Queue> {
+    pub fn describe(node: &Path, profile: &Profile) -> io::Result<Queue> {
         let queue = Queue { node: node.to_owned() };
         let longest_kib = LONGEST_BYTES as u64 / 1024;
         let allowed_kib: u64 = fs::read_to_string(attribute(node, "max_hw_sectors_kb"))?.trim().parse().unwrap_or(longest_kib);
@@ -26,9 +26,8 @@ impl Queue {
         let cached = profile.spec().cache.is_some();
         queue.set("write_cache", if cached { "write back" } else { "write through" })?;
         queue.set("rotational", if profile.spec().disk.is_some() { "1" } else { "0" })?;
-        if !discards {
-            queue.set("discard_max_bytes", "0")?;
-        }
+        // Not "discard_max_bytes": a loop device that was told 0 takes no discard ever again, whoever uses it. A medium without
+        // discards refuses each, of which the kernel makes one that is done and changes nothing.
         Ok(queue)
     }
 
@@ -46,8 +45,10 @@ impl Drop for Queue {
 
 /// Undoes what outlives the medium.
 pub fn restore(node: &Path) {
-    // A device that is gone has nothing to restore.
-    let _ = fs::write(attribute(node, "write_cache"), "write back");
+    for (name, usual) in [("write_cache", "write back"), ("max_sectors_kb", "0")] {
+        // A device that is gone has nothing to restore, and older kernels have limits that only shrink.
+        let _ = fs::write(attribute(node, name), usual);
+    }
 }
 
 fn attribute(node: &Path, name: &str) -> PathBuf {

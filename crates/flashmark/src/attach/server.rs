@@ -3,6 +3,7 @@
 //! One thread takes requests from the kernel, in order, and puts them on the timeline; another answers each when it is due. With
 //! more threads taking, the halves of a large write could swap places.
 
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -32,6 +33,9 @@ const BACKGROUND: u16 = 256;
 /// For ever, as the kernel's caches see it: name and size of the file never change.
 const ALWAYS: Duration = Duration::from_secs(1 << 30);
 
+/// How long every request takes before time runs: long enough that processors go to sleep meanwhile, as they do under a slow medium.
+pub const TRIAL: Duration = Duration::from_millis(1);
+
 /// What is read before time runs.
 static NOTHING: [u8; LONGEST_BYTES] = [0; LONGEST_BYTES];
 
@@ -45,9 +49,9 @@ pub struct Server {
 impl Server {
     /// Mounts at an empty directory a file system with one file of this name: the medium on the timeline.
     ///
-    /// Time does not run yet: until [`Server::start`] every request is answered at once and changes nothing.
+    /// Time does not run yet: until [`Server::start`] every request takes [`TRIAL`] and changes nothing.
     pub fn mount(at: &Path, name: &str, bytes: u64, discards: bool, timeline: Timeline<Waits>) -> io::Result<Server> {
-        let state = State { timeline, running: None, ended: false };
+        let state = State { timeline, trials: VecDeque::new(), running: None, ended: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let file = OneFile { name: name.to_owned(), bytes, discards, made: SystemTime::now(), shared: Arc::clone(&shared) };
         let mut config = Config::default();
@@ -101,8 +105,30 @@ struct Shared {
 
 struct State {
     timeline: Timeline<Waits>,
+    /// Requests from before time ran: when they are answered, and how many bytes they read.
+    trials: VecDeque<(Instant, Waits, usize)>,
     running: Option<Running>,
     ended: bool,
+}
+
+impl State {
+    /// When the next answer is due.
+    fn due(&self) -> Option<Instant> {
+        let trial = self.trials.front().map(|(due, ..)| *due);
+        let next = self.running.zip(self.timeline.next_ns()).map(|(running, ns)| running.since + Duration::from_nanos(ns));
+        trial.into_iter().chain(next).min()
+    }
+
+    /// Gives every answer that is due.
+    fn finish(&mut self, now: Instant) {
+        let due = self.trials.partition_point(|(due, ..)| *due <= now);
+        for (_, waits, bytes) in self.trials.drain(..due) {
+            waits.answer(Ok(&NOTHING[..bytes]));
+        }
+        if let Some(running) = self.running {
+            self.timeline.finish(running.at(now), Waits::answer);
+        }
+    }
 }
 
 /// Time, since it runs.
@@ -129,8 +155,9 @@ impl Shared {
         let arrived = Instant::now();
         let mut state = self.state();
         let Some(running) = state.running else {
-            let bytes = asked.bytes() as usize;
-            return waits.answer(Ok(&NOTHING[..bytes.min(LONGEST_BYTES)]));
+            let bytes = (asked.bytes() as usize).min(LONGEST_BYTES);
+            state.trials.push_back((arrived + TRIAL, waits, bytes));
+            return self.changed.notify_all();
         };
         while !state.timeline.has_room() && !state.ended {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -141,8 +168,8 @@ impl Shared {
             return waits.answer(Err(error));
         }
         // A medium that is faster than the way to it answers from here, without waking anybody.
-        state.timeline.finish(running.at(Instant::now()), Waits::answer);
-        if state.timeline.next_ns().is_some() {
+        state.finish(Instant::now());
+        if state.due().is_some() {
             self.changed.notify_all();
         }
     }
@@ -151,21 +178,21 @@ impl Shared {
     fn answer(&self) {
         let mut state = self.state();
         while !state.ended {
-            let Some((due_ns, running)) = state.timeline.next_ns().zip(state.running) else {
+            let Some(due) = state.due() else {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let left = Duration::from_nanos(due_ns.saturating_sub(running.at(Instant::now())));
+            let left = due.saturating_duration_since(Instant::now());
             if left > WATCH {
                 state = self.changed.wait_timeout(state, left - WATCH).unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
             drop(state);
-            while running.at(Instant::now()) < due_ns {
+            while Instant::now() < due {
                 std::hint::spin_loop();
             }
             state = self.state();
-            state.timeline.finish(running.at(Instant::now()), Waits::answer);
+            state.finish(Instant::now());
             // Whoever waits for room has it now.
             self.changed.notify_all();
         }

@@ -1,6 +1,7 @@
 //! The program as a user meets it: on simulated media, and on loop devices and file systems where the rights are there.
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
+mod attach;
 mod bad_input;
 mod crash;
 mod devices;

@@ -1,0 +1,197 @@
+//! `cargo xtask attached`: what other tools measure on attached media, against what the models say.
+//!
+//! Every measurement gets a fresh medium with the same seed, and the model is asked in virtual time about the very requests that the tool
+//! made (or, where a tool does not tell them, about the requests that its algorithm makes). So chance is the same on both sides, and what
+//! differs is the way through kernel and wall clock. The tools wait in real time: 440 ms for each stray write on a class 4 card.
+
+mod medium;
+mod model;
+mod tools;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+
+use crate::section;
+use medium::Program;
+use tools::Job;
+
+/// Where the table is kept, and between which marks.
+const PAGE: &str = "docs/simulated-media.md";
+const NAME: &str = "attached";
+const HEADING: &str = "Attached, and measured by others";
+
+/// How far a measured figure may be from the modelled one.
+const TOLERANCE: f64 = 0.10;
+
+/// Every chance on both sides comes from it.
+const SEED: u64 = 1;
+
+/// What to measure.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Only these profiles, separated by commas.
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Keeps the table in docs/simulated-media.md.
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// One figure: what the model says and what a tool measured.
+struct Row {
+    profile: &'static str,
+    tool: &'static str,
+    what: String,
+    unit: &'static str,
+    model: f64,
+    measured: f64,
+}
+
+impl Row {
+    fn ratio(&self) -> f64 {
+        self.measured / self.model
+    }
+
+    fn holds(&self) -> bool {
+        (self.ratio() - 1.0).abs() <= TOLERANCE
+    }
+}
+
+/// What is done with a profile.
+struct Course {
+    profile: &'static str,
+    jobs: &'static [Job],
+    /// flashbench: allocation units written in turn, and the shortest write. Past the open units every write takes long.
+    open_aus: &'static [(u64, u64)],
+    /// Whether flashbench looks for boundaries by reading.
+    boundaries: bool,
+    /// Size at which f3probe looks for flash that is not there; smaller than the profile, as it writes most of what there is.
+    f3probe_bytes: Option<u64>,
+    /// Words that keep flashmark's run short.
+    flashmark: &'static [&'static str],
+}
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// flashmark's own tests of a card, in half a minute.
+const OWN_TESTS: &[&str] =
+    &["--only", "random-write,sequential-write,random-read,sequential-read", "--set", "random-write.block=4KiB,16KiB", "--set", "random-write.max_time=15s"];
+const OWN_WRITES: &[&str] = &["--only", "random-write,sequential-write", "--set", "random-write.block=4KiB", "--set", "random-write.max_time=15s"];
+
+const COURSES: &[Course] = &[
+    Course {
+        profile: "sd-class4",
+        jobs: &[Job::write(MIB, 40), Job::read(MIB, 100), Job::random_write(4 * KIB, 30), Job::random_write(16 * KIB, 30)],
+        open_aus: &[(2, 512 * KIB), (5, MIB)],
+        boundaries: true,
+        f3probe_bytes: None,
+        flashmark: OWN_TESTS,
+    },
+    Course {
+        profile: "class10-bypass",
+        jobs: &[Job::write(MIB, 60), Job::read(MIB, 100), Job::random_write(4 * KIB, 200), Job::random_write(16 * KIB, 30)],
+        open_aus: &[(2, 512 * KIB), (5, MIB)],
+        boundaries: true,
+        f3probe_bytes: None,
+        flashmark: OWN_TESTS,
+    },
+    Course {
+        profile: "a1",
+        jobs: &[
+            Job::write(MIB, 200),
+            Job::read(MIB, 200),
+            Job::random_write(4 * KIB, 4000),
+            Job::random_write(16 * KIB, 3000),
+            Job::random_read(4 * KIB, 5000),
+            Job::random_read(4 * KIB, 5000).at_depth(8),
+        ],
+        open_aus: &[],
+        boundaries: true,
+        f3probe_bytes: None,
+        flashmark: OWN_TESTS,
+    },
+    Course {
+        profile: "fake-wrap",
+        jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
+        open_aus: &[],
+        boundaries: false,
+        f3probe_bytes: Some(256 * MIB),
+        flashmark: OWN_WRITES,
+    },
+    Course {
+        profile: "fake-limbo",
+        jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
+        open_aus: &[],
+        boundaries: false,
+        f3probe_bytes: Some(256 * MIB),
+        flashmark: OWN_WRITES,
+    },
+    // Beside the four that count: what a command queue does must survive the way through the kernel.
+    Course {
+        profile: "a2-cq",
+        jobs: &[Job::random_read(4 * KIB, 20_000).at_depth(8), Job::random_write(4 * KIB, 8_000).at_depth(8)],
+        open_aus: &[],
+        boundaries: false,
+        f3probe_bytes: None,
+        flashmark: &[],
+    },
+];
+
+/// Measures, prints the table, and fails if a figure is too far off.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    let program = Program::build(root)?;
+    let mut rows = Vec::new();
+    let wanted = |course: &&Course| flags.only.is_empty() || flags.only.iter().any(|name| name == course.profile);
+    for course in COURSES.iter().filter(wanted) {
+        let begun = rows.len();
+        measure(&program, course, &mut rows)?;
+        rows[begun..].iter().for_each(|row| eprintln!("{}", line(row)));
+    }
+    ensure!(!rows.is_empty(), "no such profile here; there are {}", COURSES.iter().map(|course| course.profile).collect::<Vec<_>>().join(", "));
+    let table = table(&rows)?;
+    print!("{table}");
+    if flags.write {
+        section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
+    }
+    let missed: Vec<String> = rows.iter().filter(|row| !row.holds()).map(|row| format!("{} {}: {}", row.profile, row.tool, row.what)).collect();
+    ensure!(missed.is_empty(), "off by more than 10 %: {}", missed.join("; "));
+    Ok(())
+}
+
+fn measure(program: &Program, course: &Course, rows: &mut Vec<Row>) -> Result<()> {
+    let profile = course.profile;
+    for job in course.jobs {
+        rows.push(tools::fio(program, profile, job)?);
+    }
+    if course.boundaries {
+        rows.extend(tools::flashbench_boundaries(program, profile)?);
+    }
+    for &(aus, least_bytes) in course.open_aus {
+        rows.extend(tools::flashbench_open_aus(program, profile, aus, least_bytes)?);
+    }
+    if let Some(bytes) = course.f3probe_bytes {
+        rows.extend(tools::f3probe(program, profile, bytes)?);
+    }
+    if !course.flashmark.is_empty() {
+        rows.extend(tools::flashmark(program, profile, course.flashmark)?);
+    }
+    Ok(())
+}
+
+fn line(row: &Row) -> String {
+    let mark = if row.holds() { "" } else { " **off**" };
+    let figure = record::units::significant;
+    format!("| {} | {} | {}, {} | {} | {} | {:.3}{mark} |", row.profile, row.tool, row.what, row.unit, figure(row.model), figure(row.measured), row.ratio())
+}
+
+fn table(rows: &[Row]) -> Result<String> {
+    let mut text = format!("`cargo xtask attached`; {}, target within 10 %.\n\n", tools::versions()?);
+    text.push_str("| profile | tool | quantity | model | measured | ratio |\n|---|---|---|---:|---:|---:|\n");
+    for row in rows {
+        writeln!(text, "{}", line(row))?;
+    }
+    Ok(text)
+}

@@ -1,0 +1,76 @@
+//! The program, and a medium it has attached.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+use super::SEED;
+
+/// The built program.
+pub struct Program(PathBuf);
+
+impl Program {
+    /// Builds it.
+    pub fn build(root: &Path) -> Result<Program> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo).args(["build", "--package", "flashmark"]).current_dir(root).status()?;
+        ensure!(built.success(), "the build failed");
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        Ok(Program(target.join("debug/flashmark")))
+    }
+
+    /// Its name as a word.
+    pub fn word(&self) -> &str {
+        self.0.to_str().unwrap_or("flashmark")
+    }
+}
+
+/// A fresh medium; detached when dropped.
+pub struct Medium<'a> {
+    program: &'a Program,
+    /// Its node.
+    pub node: String,
+}
+
+impl Medium<'_> {
+    /// Attaches one.
+    pub fn attach<'a>(program: &'a Program, profile: &str, bytes: Option<u64>) -> Result<Medium<'a>> {
+        let mut words = vec!["sim".to_owned(), "attach".to_owned(), profile.to_owned(), "--background".to_owned(), format!("--seed={SEED}")];
+        words.extend(bytes.map(|bytes| format!("--size={bytes}B")));
+        let output = Command::new(&program.0).args(&words).stdin(Stdio::null()).output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
+        Ok(Medium { program, node: String::from_utf8(output.stdout)?.trim().to_owned() })
+    }
+}
+
+impl Drop for Medium<'_> {
+    fn drop(&mut self) {
+        let detached = Command::new(&self.program.0).args(["sim", "detach", &self.node]).stdin(Stdio::null()).output();
+        if !detached.is_ok_and(|output| output.status.success()) {
+            eprintln!("{} could not be detached; try `flashmark sim detach --all`", self.node);
+        }
+    }
+}
+
+/// Runs a tool before everything ordinary, so that a busy machine does not show in its figures; what it printed.
+///
+/// flashbench tests that it may write to its standard input, so every tool gets one that can be written.
+pub fn tool(words: &[&str]) -> Result<String> {
+    let nothing = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    let output: Output = Command::new("chrt")
+        .args(["--fifo", "5"])
+        .args(words)
+        .stdin(nothing)
+        .output()
+        .context("chrt does not start; install it (apt install util-linux)")?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    // f3probe's exit code says what it found, not whether it ran.
+    ensure!(
+        output.status.success() || words[0] == "f3probe",
+        "{}: {}{said}",
+        words.join(" "),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(said)
+}

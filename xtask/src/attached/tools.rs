@@ -1,0 +1,281 @@
+//! The tools: how each is called, what it prints, and what the model says to the same.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use device::Op;
+use serde_json::Value;
+
+use super::medium::{Medium, Program, tool};
+use super::model::{Ask, Model};
+use super::{Row, SEED};
+
+/// A job of fio's in the second half of the medium.
+pub struct Job {
+    op: Op,
+    random: bool,
+    block_bytes: u64,
+    ios: u64,
+    depth: usize,
+}
+
+impl Job {
+    const fn new(op: Op, random: bool, block_bytes: u64, ios: u64) -> Job {
+        Job { op, random, block_bytes, ios, depth: 1 }
+    }
+    pub const fn write(block_bytes: u64, ios: u64) -> Job {
+        Job::new(Op::Write, false, block_bytes, ios)
+    }
+    pub const fn read(block_bytes: u64, ios: u64) -> Job {
+        Job::new(Op::Read, false, block_bytes, ios)
+    }
+    pub const fn random_write(block_bytes: u64, ios: u64) -> Job {
+        Job::new(Op::Write, true, block_bytes, ios)
+    }
+    pub const fn random_read(block_bytes: u64, ios: u64) -> Job {
+        Job::new(Op::Read, true, block_bytes, ios)
+    }
+    pub const fn at_depth(self, depth: usize) -> Job {
+        Job { depth, ..self }
+    }
+
+    fn words(&self) -> &'static str {
+        match (self.op, self.random) {
+            (Op::Write, true) => "randwrite",
+            (Op::Write, false) => "write",
+            (_, true) => "randread",
+            (_, false) => "read",
+        }
+    }
+}
+
+/// fio, which tells every request it made: the model answers the very same.
+pub fn fio(program: &Program, profile: &'static str, job: &Job) -> Result<Row> {
+    let medium = Medium::attach(program, profile, None)?;
+    let dir = tempfile::tempdir()?;
+    let log = dir.path().join("fio");
+    let engine = if job.depth == 1 { "psync" } else { "io_uring" };
+    let printed = tool(&[
+        "fio",
+        "--name=attached",
+        "--output-format=json",
+        "--direct=1",
+        "--offset=50%",
+        "--size=512m",
+        "--log_offset=1",
+        &format!("--filename={}", medium.node),
+        &format!("--ioengine={engine}"),
+        &format!("--iodepth={}", job.depth),
+        &format!("--rw={}", job.words()),
+        &format!("--bs={}", job.block_bytes),
+        &format!("--number_ios={}", job.ios),
+        &format!("--write_lat_log={}", log.display()),
+    ])?;
+    let json = printed.find('{').map(|at| &printed[at..]).context("fio printed no JSON")?;
+    let results: Value = serde_json::from_str(json)?;
+    let direction = if job.op == Op::Write { "write" } else { "read" };
+    let measured = results["jobs"][0][direction]["iops"].as_f64().context("fio's results have no iops")?;
+    let asks = requests(&fs::read_to_string(format!("{}_lat.1.log", log.display()))?)?;
+    ensure!(asks.len() as u64 == job.ios, "fio logged {} of {} requests", asks.len(), job.ios);
+    let (latencies, all_ns) = Model::new(profile)?.replay(&asks, job.depth)?;
+    let model = latencies.len() as f64 * 1e9 / all_ns as f64;
+    let what = format!("{} {} KiB, depth {}", job.words(), job.block_bytes >> 10, job.depth);
+    let (unit, scale) = if job.random { ("IOPS", 1.0) } else { ("MB/s", job.block_bytes as f64 / 1e6) };
+    Ok(Row { profile, tool: "fio", what, unit, model: model * scale, measured: measured * scale })
+}
+
+/// The requests of a log of latencies: "time, value, direction, bytes, offset, priority".
+fn requests(log: &str) -> Result<Vec<Ask>> {
+    let request = |line: &str| {
+        let fields: Vec<u64> = line.split(',').map_while(|field| field.trim().parse().ok()).collect();
+        let &[_, _, direction, bytes, offset_bytes, ..] = fields.as_slice() else { bail!("fio's log has the line {line}") };
+        Ok(Ask { op: if direction == 1 { Op::Write } else { Op::Read }, offset_bytes, bytes })
+    };
+    log.lines().map(request).collect()
+}
+
+/// flashbench -a: reads of 16 KiB beside and across boundaries of allocation units.
+pub fn flashbench_boundaries(program: &Program, profile: &'static str) -> Result<Vec<Row>> {
+    const BLOCK_BYTES: u64 = 16 << 10;
+    const LEAST: u64 = 4 << 20;
+    let medium = Medium::attach(program, profile, None)?;
+    let printed = tool(&["flashbench", "-a", &format!("--blocksize={BLOCK_BYTES}"), &medium.node])?;
+    let lines: Vec<(u64, [f64; 3])> = printed.lines().map(boundary).collect::<Result<_>>()?;
+    let wide: Vec<[f64; 3]> = lines.iter().filter(|(align, _)| *align >= LEAST).map(|(_, times)| *times).collect();
+    ensure!(!wide.is_empty(), "flashbench printed no alignment of {LEAST} or more: {printed}");
+    let model = Model::new(profile)?.boundaries(BLOCK_BYTES, LEAST)?;
+    let row = |what: &str, i: usize| {
+        let measured = wide.iter().map(|times| times[i]).sum::<f64>() / wide.len() as f64;
+        Row { profile, tool: "flashbench -a", what: format!("read 16 KiB {what}"), unit: "ms", model: model[i] / 1e6, measured: measured / 1e6 }
+    };
+    Ok(vec![row("before a boundary", 0), row("across it", 1), row("after it", 2)])
+}
+
+/// "align 4194304  pre 2.04ms  on 2.15ms  post 1.93ms  diff 168µs"; times in nanoseconds.
+fn boundary(line: &str) -> Result<(u64, [f64; 3])> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let &["align", align, "pre", pre, "on", on, "post", post, ..] = words.as_slice() else { bail!("flashbench printed {line}") };
+    Ok((align.parse()?, [nanoseconds(pre)?, nanoseconds(on)?, nanoseconds(post)?]))
+}
+
+/// "2.04ms", "379µs", "1.2s", "800ns" in nanoseconds.
+fn nanoseconds(text: &str) -> Result<f64> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').with_context(|| format!("{text} has no unit"))?;
+    let (number, unit) = text.split_at(split);
+    let factor = match unit {
+        "ns" => 1.0,
+        "µs" | "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => bail!("{text} is no time"),
+    };
+    Ok(number.parse::<f64>()? * factor)
+}
+
+/// flashbench --open-au: writes in turn over so many allocation units.
+pub fn flashbench_open_aus(program: &Program, profile: &'static str, aus: u64, least_bytes: u64) -> Result<Vec<Row>> {
+    const AU_BYTES: u64 = 4 << 20;
+    let medium = Medium::attach(program, profile, None)?;
+    let printed = tool(&[
+        "flashbench",
+        "--open-au",
+        &format!("--open-au-nr={aus}"),
+        &format!("--erasesize={AU_BYTES}"),
+        &format!("--blocksize={least_bytes}"),
+        &medium.node,
+    ])?;
+    let mut model = Model::new(profile)?;
+    let mut rows = Vec::new();
+    let lengths = std::iter::successors(Some(AU_BYTES), |length| Some(length / 2)).take_while(|length| *length >= least_bytes);
+    for (length, line) in lengths.zip(printed.lines()) {
+        let measured = rate(line)? / 1e6;
+        let modelled = model.open_aus(aus, AU_BYTES, length)? / 1e6;
+        let what = format!("write {} KiB in turn over {aus} units", length >> 10);
+        rows.push(Row { profile, tool: "flashbench --open-au", what, unit: "MB/s", model: modelled, measured });
+    }
+    ensure!(!rows.is_empty(), "flashbench printed nothing: {printed}");
+    Ok(rows)
+}
+
+/// "512KiB  3.73M/s" in bytes a second.
+fn rate(line: &str) -> Result<f64> {
+    let text = line.split_whitespace().last().and_then(|word| word.strip_suffix("/s")).with_context(|| format!("flashbench printed {line}"))?;
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit {
+        "" | "B" => 1.0,
+        "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        _ => bail!("{line} has no rate"),
+    };
+    Ok(number.parse::<f64>()? * factor)
+}
+
+/// f3probe: the size that is there and the one that is announced.
+pub fn f3probe(program: &Program, profile: &'static str, bytes: u64) -> Result<Vec<Row>> {
+    let medium = Medium::attach(program, profile, Some(bytes))?;
+    let printed = tool(&["f3probe", "--destructive", "--reset-type=2", "--time-ops", &medium.node])?;
+    let spec = sim::Profile::builtin(profile).context("a built-in profile")?.spec();
+    let real = spec.fake.as_ref().context("f3probe is for fakes")?.real.0 as f64 / spec.medium.capacity.0 as f64 * bytes as f64;
+    let sizes = sizes(&printed);
+    let row = |what: &'static str, key: &str, model: f64| -> Result<Row> {
+        let blocks = sizes.get(key).with_context(|| format!("f3probe printed no {key}: {printed}"))?;
+        Ok(Row { profile, tool: "f3probe", what: what.to_owned(), unit: "MiB", model: model / 1_048_576.0, measured: blocks * 512.0 / 1_048_576.0 })
+    };
+    Ok(vec![row("size that is there", "*Usable* size", real)?, row("announced size", "Announced size", bytes as f64)?])
+}
+
+/// Lines such as "*Usable* size: 32.00 MB (65536 blocks)", by name in blocks.
+fn sizes(printed: &str) -> BTreeMap<String, f64> {
+    let size = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        let blocks = value.split_once('(')?.1.split_once(" blocks")?.0;
+        Some((name.trim().to_owned(), blocks.parse().ok()?))
+    };
+    printed.lines().filter_map(size).collect()
+}
+
+/// flashmark itself, on the attached medium and on the simulated one.
+pub fn flashmark(program: &Program, profile: &'static str, words: &[&str]) -> Result<Vec<Row>> {
+    let home = tempfile::tempdir()?;
+    let medium = Medium::attach(program, profile, None)?;
+    let attached = run_flashmark(program, home.path(), &[&[medium.node.as_str(), "--erase", &medium.node], words].concat())?;
+    drop(medium);
+    let simulated = run_flashmark(program, home.path(), &[&[format!("sim:{profile}").as_str()], words].concat())?;
+    let cells = |record: &Value| record["cells"].as_array().cloned().unwrap_or_default();
+    let mut rows = Vec::new();
+    for (ours, model) in cells(&attached).iter().zip(&cells(&simulated)) {
+        rows.extend(same_cell(profile, ours, model));
+    }
+    ensure!(!rows.is_empty(), "flashmark measured nothing on {profile}");
+    Ok(rows)
+}
+
+fn run_flashmark(program: &Program, home: &Path, words: &[&str]) -> Result<Value> {
+    let home = format!("FLASHMARK_HOME={}", home.display());
+    let start = ["env", &home, program.word(), "run"];
+    let end = ["--suite=quick", "--quiet", "--json=-", &format!("--seed={SEED}")];
+    Ok(serde_json::from_str(&tool(&[&start[..], words, &end[..]].concat())?)?)
+}
+
+/// A cell as both measured it: writes by their rate, random reads, where a busy machine shows in the mean, by the median.
+fn same_cell(profile: &'static str, attached: &Value, simulated: &Value) -> Option<Row> {
+    let test = attached["test"].as_str()?;
+    let block_bytes = attached["params"]["block_bytes"].as_u64()?;
+    let (metric, part, unit, scale) = match test {
+        "random-write" => ("iops", "value", "IOPS", 1.0),
+        "random-read" => ("latency_ns", "p50", "median ms", 1e-6),
+        _ => ("bps", "value", "MB/s", 1e-6),
+    };
+    let figure = |cell: &Value| Some(cell["metrics"][metric][part].as_f64()? * scale);
+    let what = format!("{test} {} KiB", block_bytes >> 10);
+    Some(Row { profile, tool: "flashmark", what, unit, model: figure(simulated)?, measured: figure(attached)? })
+}
+
+/// What was used, for the table's heading.
+pub fn versions() -> Result<String> {
+    let first_line = |words: &[&str]| -> Result<String> {
+        let output = Command::new(words[0]).args(&words[1..]).output().with_context(|| format!("{} does not start; install it", words[0]))?;
+        Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned())
+    };
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
+    Ok(format!("Linux {}, {}, {}", kernel.trim(), first_line(&["fio", "--version"])?, first_line(&["f3probe", "--version"])?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fio_did_is_read_from_its_log() {
+        let log = "4, 4543951, 1, 4096, 1106120704, 0\n7, 3211341, 0, 512, 1024, 0\n";
+        let expected = [
+            Ask { op: Op::Write, offset_bytes: 1_106_120_704, bytes: 4096 },
+            Ask { op: Op::Read, offset_bytes: 1024, bytes: 512 },
+        ];
+        assert_eq!(requests(log).unwrap(), expected);
+        assert!(requests("something else").is_err());
+    }
+
+    #[test]
+    fn flashbench_is_understood() {
+        let (align, times) = boundary("align 4194304\tpre 2.04ms\ton 215µs\tpost 1.5s\tdiff 168µs").unwrap();
+        assert_eq!((align, times), (4_194_304, [2.04e6, 215e3, 1.5e9]));
+        assert_eq!(rate("512KiB  3.73M/s ").unwrap(), 3.73e6);
+        assert_eq!(rate("4MiB    908K/s ").unwrap(), 908e3);
+        assert!(boundary("sched_setscheduler failed").is_err());
+        assert!(rate("").is_err());
+    }
+
+    #[test]
+    fn f3probe_is_understood() {
+        let sizes = sizes("\t         *Usable* size: 32.00 MB (65536 blocks)\n\t        Announced size: 256.00 MB (524288 blocks)\nProbe time: 10.30s\n");
+        assert_eq!(sizes["*Usable* size"], 65536.0);
+        assert_eq!(sizes["Announced size"], 524_288.0);
+        assert_eq!(sizes.len(), 2);
+    }
+}
