@@ -328,7 +328,8 @@ fn may_write(target: &str, place: &Place, wanted: rustix::fs::Access) -> Result<
         Ok(()) => Ok(()),
         Err(rustix::io::Errno::ROFS) => Err(read_only()),
         Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM) => {
-            Err(TargetError::NoRights { target, right: "write to", way_out: OTHER_DIRECTORY })
+            let right = if wanted.contains(rustix::fs::Access::WRITE_OK) { "write to" } else { "read" };
+            Err(TargetError::NoRights { target, right, way_out: OTHER_DIRECTORY })
         }
         Err(error) => Err(TargetError::Io { target, source: error.into() }),
     }

@@ -6,6 +6,8 @@ use crate::{Cell, Flag, Host, Medium, Params, Target};
 
 /// The version of the record's form.
 pub const SCHEMA: &str = "flashmark/1";
+/// What every version of the form begins with.
+const FAMILY: &str = "flashmark/";
 
 /// The program that measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -150,6 +152,12 @@ pub enum RecordError {
     /// Not JSON, or not of this form.
     #[error("not a flashmark record: {0}")]
     Malformed(#[from] serde_json::Error),
+    /// Something else's JSON.
+    #[error("not a flashmark record: its schema is '{found}', not '{SCHEMA}'")]
+    Foreign {
+        /// What it says it is.
+        found: String,
+    },
     /// Written by a newer version.
     #[error("the record is of form '{found}', this version reads '{SCHEMA}'; a newer flashmark reads it")]
     Newer {
@@ -166,8 +174,10 @@ impl Record {
             schema: String,
         }
         let probe: Probe = serde_json::from_str(text)?;
-        if probe.schema != SCHEMA {
-            return Err(RecordError::Newer { found: probe.schema });
+        match probe.schema {
+            ours if ours == SCHEMA => {}
+            found if found.starts_with(FAMILY) => return Err(RecordError::Newer { found }),
+            found => return Err(RecordError::Foreign { found }),
         }
         Ok(serde_json::from_str(text)?)
     }

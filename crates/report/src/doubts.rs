@@ -18,7 +18,10 @@ pub(crate) fn state(record: &Record) -> Option<String> {
         Ended::Running if done == 0 => Some("Nothing measured yet: the run has begun and no cell is done.".to_owned()),
         Ended::Running => Some(format!("The run is not finished: {progress}.")),
         Ended::Interrupted => Some(format!("The run was interrupted: {progress}; it can be resumed.")),
-        Ended::Error => Some(format!("The medium failed: {progress}.{}", first_error(record))),
+        Ended::Error => match first_error(record) {
+            error if error.is_empty() => Some(format!("The run could not go on: {progress}; it can be resumed.")),
+            error => Some(format!("The medium failed: {progress}.{error}")),
+        },
     }
 }
 
@@ -102,12 +105,23 @@ pub(crate) fn skipped(record: &Record) -> Vec<(String, String)> {
     by_reason.into_iter().map(|(reason, tests)| (reason, tests.join(", "))).collect()
 }
 
+/// Whether a reason may be about blocks of this size: it names it, or names none.
+fn says_size(reason: &str, block_bytes: Option<u64>) -> bool {
+    let Some(block_bytes) = block_bytes else { return true };
+    let named = format!("{} blocks", record::units::Bytes(block_bytes));
+    reason.contains(&named) || !reason.contains(" blocks")
+}
+
 /// Why a test (at a block size, where one is asked for) has no cell in this record; one phrase.
 pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> String {
     let asked = |cell: &&PlannedCell| cell.test == test && (block_bytes.is_none() || cell.params.block_bytes == block_bytes);
     let planned: Vec<&PlannedCell> = record.plan.iter().filter(asked).collect();
     let about = |name: &str| name == test || planned.iter().any(|cell| cell.id == name);
-    if let Some(skip) = record.skipped.iter().find(|skip| about(&skip.test)) {
+    // A reason that speaks of the test as a whole may be about another size of it, where this size was planned.
+    let of_cell = |name: &str| planned.iter().any(|cell| cell.id == name);
+    let skips = || record.skipped.iter();
+    let fitting = skips().find(|skip| of_cell(&skip.test)).or_else(|| skips().find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes)));
+    if let Some(skip) = fitting {
         return format!("skipped: {}", words::clean(&skip.reason));
     }
     match record.run.ended {

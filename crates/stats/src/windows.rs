@@ -25,7 +25,7 @@ impl Window {
     }
 
     fn per_second(self) -> f64 {
-        if self.ns == 0 { f64::INFINITY } else { self.weight * 1e9 / self.ns as f64 }
+        self.weight * 1e9 / self.ns as f64
     }
 }
 
@@ -61,7 +61,8 @@ impl Windows {
     pub fn rates(&self) -> Vec<(f64, f64)> {
         let mut done = 0.0;
         let mut rates = Vec::with_capacity(self.full.len() + 1);
-        for window in self.with_tail() {
+        // A run in which no time passed at all has no rate.
+        for window in self.with_tail().into_iter().filter(|window| window.ns > 0) {
             done += window.weight;
             rates.push((done, window.per_second()));
         }
@@ -73,7 +74,7 @@ impl Windows {
     /// five of many short windows, and cover all that the rate is made from.
     pub fn drift(&self) -> Option<Drift> {
         let windows = self.with_tail();
-        if windows.len() < 2 * ROUNDS {
+        if windows.len() < 2 * ROUNDS || windows.iter().any(|window| window.ns == 0) {
             return None;
         }
         let bound = |part: usize| windows.len() * part / ROUNDS;
@@ -82,11 +83,21 @@ impl Windows {
         drift(&rates)
     }
 
+    /// The windows with the open one. A window in which no time passed (events that ended together) says nothing of a rate: it is
+    /// counted with its neighbour.
     fn with_tail(&self) -> Vec<Window> {
-        let mut windows = self.full.clone();
+        let mut windows: Vec<Window> = Vec::with_capacity(self.full.len() + 1);
+        for &window in &self.full {
+            match windows.last_mut() {
+                Some(last) if last.ns == 0 || window.ns == 0 => *last = last.join(window),
+                _ => windows.push(window),
+            }
+        }
         if self.open.events > 0 {
             match windows.last_mut() {
-                Some(last) if self.open.events * 2 < self.events_per_window => *last = last.join(self.open),
+                Some(last) if self.open.events * 2 < self.events_per_window || last.ns == 0 || self.open.ns == 0 => {
+                    *last = last.join(self.open);
+                }
                 _ => windows.push(self.open),
             }
         }
@@ -98,6 +109,19 @@ impl Windows {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rates_are_numbers_whatever_ends_together(steps in proptest::collection::vec(0u64..3, 1..400)) {
+            let mut windows = Windows::new(16);
+            steps.iter().for_each(|&step| windows.push(4096.0, step * 1000));
+            let rates = windows.rates();
+            prop_assert!(rates.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0));
+            prop_assert!(windows.drift().is_none_or(|drift| drift.range.is_finite() && drift.slope.is_finite()));
+            let total: f64 = steps.len() as f64 * 4096.0;
+            prop_assert!(steps.iter().all(|&step| step == 0) || rates.last().is_some_and(|(done, _)| *done == total));
+        }
+    }
 
     #[test]
     fn windows_merge_in_pairs_and_keep_their_order() {

@@ -77,7 +77,7 @@ impl Suite {
             return Err(at_key(key, format!("unknown key '{key}'; a suite has name, about, time_limit and [[test]]")));
         }
         let word = |key: &str| table.get(key).and_then(|value| value.as_str()).map(str::to_owned);
-        let time_limit_ns = match word("time_limit") {
+        let time_limit_ns = match table.get("time_limit").map(|value| typed(value).unwrap_or_default()) {
             None => None,
             Some(limit) => Some(limit.parse::<record::units::Nanos>().map_err(|e| at_key("time_limit", e.to_string()))?.0),
         };
@@ -88,9 +88,10 @@ impl Suite {
     }
 }
 
-/// Line of the first place where `key` is given a value.
+/// Line of the first place where `key` is given a value or opens a table.
 fn line_of(text: &str, key: &str) -> Option<usize> {
-    text.lines().position(|line| line.split('=').next().is_some_and(|left| left.trim() == key)).map(|index| index + 1)
+    let names = |line: &str| line.split('=').next().is_some_and(|left| left.trim().trim_matches(['[', ']']) == key);
+    text.lines().position(names).map(|index| index + 1)
 }
 
 fn read_entry(entry: &toml::Value) -> Result<Entry, (String, String)> {
@@ -131,9 +132,16 @@ mod tests {
     }
 
     #[test]
+    fn a_time_limit_may_be_a_number_of_seconds() {
+        let suite = Suite::parse("mine.toml", "time_limit = 60\n[[test]]\nname='seek'");
+        assert_eq!(suite.map(|suite| suite.time_limit_ns), Ok(Some(60_000_000_000)));
+    }
+
+    #[test]
     fn a_malformed_suite_names_file_line_and_key() {
         insta::assert_snapshot!(error("name = 'x'\ntime_limit = '4kk'\n[[test]]\nname='seek'"), @"mine.toml, line 2: '4kk' is not a duration; write a number with ms, s, m or h, for example 90s or 10m");
         insta::assert_snapshot!(error("nmae = 'x'\n[[test]]\nname='seek'"), @"mine.toml, line 1: unknown key 'nmae'; a suite has name, about, time_limit and [[test]]");
+        insta::assert_snapshot!(error("name = 'x'\n[[tests]]\nname='seek'"), @"mine.toml, line 2: unknown key 'tests'; a suite has name, about, time_limit and [[test]]");
         insta::assert_snapshot!(error("name = "), @"mine.toml, line 1: string values must be quoted, expected literal string");
         insta::assert_snapshot!(error("name = 'x'"), @"mine.toml: has no [[test]]");
         insta::assert_snapshot!(error("[[test]]\nblock = 1"), @"mine.toml: a [[test]] has no name");

@@ -3,15 +3,17 @@
 use record::Estimate;
 
 /// `unit` over a rate: the time of one I/O in nanoseconds is `inverse(1e9, iops)`. The interval's ends change places.
+/// A rate that may be 0 has no upper bound for its inverse, so that interval is not given. The rate itself must not be 0.
 pub(crate) fn inverse(unit: f64, rate: Estimate) -> Estimate {
-    Estimate { value: unit / rate.value, ci95: rate.ci95.map(|[low, high]| [unit / high, unit / low]), n: rate.n }
+    let ci95 = rate.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| [unit / high, unit / low]);
+    Estimate { value: unit / rate.value, ci95, n: rate.n }
 }
 
 /// `over / under` of two independent figures. The relative half-widths add as squares, in the logarithm, so that the interval of the
 /// inverse ratio is the inverse interval. `n` is the smaller of the two.
 pub(crate) fn ratio(over: Estimate, under: Estimate) -> Estimate {
     let value = over.value / under.value;
-    let half = |figure: Estimate| figure.ci95.map(|[low, high]| (high / low).ln() / 2.0);
+    let half = |figure: Estimate| figure.ci95.filter(|[low, _]| *low > 0.0).map(|[low, high]| (high / low).ln() / 2.0);
     let ci95 = half(over).zip(half(under)).map(|(a, b)| {
         let factor = a.hypot(b).exp();
         [value / factor, value * factor]
@@ -31,6 +33,7 @@ mod tests {
     fn an_inverse_turns_the_interval_round() {
         let time = inverse(1e3, Estimate { value: 4.0, ci95: Some([2.0, 5.0]), n: 7 });
         assert_eq!(time, Estimate { value: 250.0, ci95: Some([200.0, 500.0]), n: 7 });
+        assert_eq!(inverse(1e3, Estimate { value: 4.0, ci95: Some([0.0, 5.0]), n: 7 }).ci95, None);
     }
 
     #[test]

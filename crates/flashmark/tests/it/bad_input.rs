@@ -443,7 +443,7 @@ fn records_that_cannot_be_read() {
     ");
     insta::assert_snapshot!(of(r#"{"schema": "something else"}"#, &["show"]), @r"
     exit 2
-    flashmark: 'SCRATCH/record.json': the record is of form 'something else', this version reads 'flashmark/1'; a newer flashmark reads it
+    flashmark: 'SCRATCH/record.json': not a flashmark record: its schema is 'something else', not 'flashmark/1'
     ");
     insta::assert_snapshot!(of(newer, &["resume"]), @r"
     exit 3

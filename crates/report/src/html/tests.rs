@@ -78,7 +78,7 @@ fn every_state_of_a_run_is_said() {
     };
     assert!(page_of(record::Ended::Interrupted).contains("The run was interrupted: 3 of "));
     assert!(page_of(record::Ended::Running).contains("The run is not finished: 3 of "));
-    assert!(page_of(record::Ended::Error).contains("The medium failed: 3 of "));
+    assert!(page_of(record::Ended::Error).contains("The run could not go on: 3 of "));
     assert!(!page_of(record::Ended::Complete).contains("class=\"state"));
     assert!(page(&demo::begun()).contains("Nothing measured yet"));
     assert!(page(&demo::empty()).contains("Nothing measured yet"));
