@@ -95,6 +95,18 @@ pub(crate) fn unique_name() -> String {
     format!(".flashmark-{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Removes what processes that were killed while making a run had begun in `dir`: it never was a run. Others' work is left alone.
+pub(crate) fn sweep(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|name| name.strip_prefix(".flashmark-")?.strip_suffix(".tmp")?.split('-').next()?.parse::<u32>().ok());
+        if maker.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            // What cannot be removed stays hidden, as before.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// The directory a path lies in; the current one for a bare name.
 pub(crate) fn parent_of(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))

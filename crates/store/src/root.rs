@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use record::Ended;
 
-use crate::atomic::{Scratch, WriteError, is_plain_name, parent_of, sync_directory, unique_name};
+use crate::atomic::{Scratch, WriteError, is_plain_name, parent_of, sync_directory, sweep, unique_name};
 use crate::find::{self, FindError};
 use crate::journal::{self, Opening};
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
@@ -69,6 +69,7 @@ impl Store {
         }
         let header = journal::header(opening)?;
         self.make_root()?;
+        sweep(&self.root);
         let scratch = Scratch(self.root.join(unique_name()));
         fill(&scratch.0, &header).map_err(WriteError::at(&scratch.0))?;
         let dir = self.claim(&scratch.0, id)?;

@@ -29,6 +29,16 @@ min_time = "10ms"
 max_time = "40ms"
 
 [[test]]
+name = "random-read"
+block = "4KiB"
+region = "middle"
+span = "4MiB"
+threads = "1,8"
+iterations = 100
+min_time = "10ms"
+max_time = "20ms"
+
+[[test]]
 name = "sequential-read"
 span = "4MiB"
 total = "1MiB"

@@ -26,6 +26,20 @@ fn a_new_run_is_its_directory_with_a_journal_and_nothing_else() {
 }
 
 #[test]
+fn what_a_killed_process_had_begun_is_swept_away_and_nothing_else() {
+    let sandbox = Sandbox::new();
+    let store = &sandbox.store;
+    // No process has this number: Linux gives out 2^22 at most.
+    let (dead, alive) = (store.root().join(".flashmark-4194305-0.tmp"), store.root().join(format!(".flashmark-{}-9.tmp", std::process::id())));
+    let other = store.root().join(".flashmark-notes");
+    for dir in [&dead, &alive, &other] {
+        fs::create_dir_all(dir.join("inside")).unwrap();
+    }
+    store.create("run", &opening("run")).unwrap();
+    assert_eq!([dead.exists(), alive.exists(), other.exists()], [false, true, true]);
+}
+
+#[test]
 fn a_taken_id_gets_a_number_and_the_record_keeps_its_id() {
     let sandbox = Sandbox::new();
     let made: Vec<RunDir> = (0..11).map(|_| sandbox.run("sim", &[])).collect();
