@@ -1,0 +1,118 @@
+//! What people want a medium for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A use. Written `root-disk`, `camera`, `video=100Mbit`, `logger`, `database`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Use {
+    /// The system disk of a small computer.
+    RootDisk,
+    /// A camera's card: pictures one after the other.
+    Camera,
+    /// Recording video at so many megabits (10^6) a second.
+    Video {
+        /// The rate of the recording, in Mbit/s.
+        mbit: u32,
+    },
+    /// A data logger: small records, a few at a time, all day.
+    Logger,
+    /// A database that commits often, as SQLite does.
+    Database,
+}
+
+/// What was given names no use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UseError {
+    given: String,
+}
+
+impl fmt::Display for UseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}' is no use that is known; write root-disk, camera, video=100Mbit, logger or database", self.given)
+    }
+}
+
+impl std::error::Error for UseError {}
+
+impl FromStr for Use {
+    type Err = UseError;
+
+    /// Reads "root-disk", "camera", "video=100Mbit" (or "video=100"), "logger", "database". Video needs a rate of 1 to 100000 Mbit/s.
+    fn from_str(text: &str) -> Result<Use, UseError> {
+        let wrong = || UseError { given: text.to_owned() };
+        match text.trim().to_ascii_lowercase().as_str() {
+            "root-disk" => Ok(Use::RootDisk),
+            "camera" => Ok(Use::Camera),
+            "logger" => Ok(Use::Logger),
+            "database" => Ok(Use::Database),
+            other => {
+                let rate = other.strip_prefix("video=").ok_or_else(wrong)?;
+                let digits = ["mbit/s", "mbits", "mbps", "mbit"].iter().find_map(|unit| rate.strip_suffix(unit)).unwrap_or(rate);
+                let mbit = digits.trim().parse::<u32>().ok().filter(|mbit| (1..=100_000).contains(mbit));
+                Ok(Use::Video { mbit: mbit.ok_or_else(wrong)? })
+            }
+        }
+    }
+}
+
+impl TryFrom<String> for Use {
+    type Error = UseError;
+    fn try_from(text: String) -> Result<Use, UseError> {
+        text.parse()
+    }
+}
+
+impl From<Use> for String {
+    fn from(wanted: Use) -> String {
+        match wanted {
+            Use::RootDisk => "root-disk".into(),
+            Use::Camera => "camera".into(),
+            Use::Video { mbit } => format!("video={mbit}Mbit"),
+            Use::Logger => "logger".into(),
+            Use::Database => "database".into(),
+        }
+    }
+}
+
+impl fmt::Display for Use {
+    /// As in "fine as ...".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Use::RootDisk => f.write_str("a root disk"),
+            Use::Camera => f.write_str("a camera card"),
+            Use::Video { mbit } => write!(f, "a card for video of {mbit} Mbit/s"),
+            Use::Logger => f.write_str("a data logger's store"),
+            Use::Database => f.write_str("a database's disk"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uses_are_read_as_people_write_them() {
+        let read = |text: &str| text.parse::<Use>().map(String::from);
+        for (text, name) in [("root-disk", "root-disk"), ("video=100Mbit", "video=100Mbit"), ("VIDEO=50", "video=50Mbit"), (" logger ", "logger")] {
+            assert_eq!(read(text).as_deref(), Ok(name), "{text}");
+        }
+        for text in ["", "video", "video=", "video=0Mbit", "video=-1", "video=9999999", "root", "camera=1"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        insta::assert_snapshot!(read("phone").unwrap_err(), @"'phone' is no use that is known; write root-disk, camera, video=100Mbit, logger or database");
+    }
+
+    #[test]
+    fn a_use_survives_json() {
+        for wanted in [Use::RootDisk, Use::Video { mbit: 100 }] {
+            let text = serde_json::to_string(&wanted).unwrap();
+            assert_eq!(serde_json::from_str::<Use>(&text).unwrap(), wanted);
+        }
+        assert!(serde_json::from_str::<Use>("\"x\"").is_err());
+    }
+}
