@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use device::{ExtentGuard, IoErrorKind};
+use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Finding, Record, Severity, Stop};
 use store::{Ending, Journal, Lock, RunDir};
@@ -47,8 +47,9 @@ impl Sitting {
     pub fn hold(self) -> Result {
         let Sitting { mut opened, plan, request, dir, mut journal, done, used_ns, outputs } = self;
         let stop = signals::listen()?;
-        let device = opened.take_device();
-        let mut medium = ExtentGuard::new(device, plan.writes());
+        let lost = !done.is_empty() && opened.loses_its_data();
+        let device = WriteBudget::new(opened.take_device(), budget_bytes(&plan, lost));
+        let mut medium = ExtentGuard::new(Box::new(device) as Box<dyn Device>, plan.writes());
         if plan.max_written_bytes() > 0 {
             opened.recheck().or_refuse()?;
         }
@@ -62,7 +63,6 @@ impl Sitting {
         ));
         let over = Arc::new(AtomicBool::new(false));
         let watchdog = watch(&stop, &over, &dir, &request);
-        let lost = !done.is_empty() && opened.loses_its_data();
         let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop };
         let mut keeper = Keeper { journal: &mut journal, screen: &screen };
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
@@ -72,6 +72,12 @@ impl Sitting {
         drop(medium);
         conclude(end, &opened, &request, &dir, &mut journal, &outputs)
     }
+}
+
+/// The most this sitting may write, in bytes: what the plan announced, and the filling once more where it is lost.
+fn budget_bytes(plan: &Plan, lost: bool) -> u64 {
+    let primes = plan.cells.iter().filter(|cell| lost && cell.test == "prime").map(|cell| cell.max_written_bytes);
+    primes.fold(plan.max_written_bytes(), u64::saturating_add)
 }
 
 /// Journal and screen, listening.

@@ -1,13 +1,21 @@
 //! What a stretch of I/O came to: every latency, the rate with its interval, curves, doubts.
 
 use device::{Completion, IoError};
+use record::units::SECOND_NS;
 use record::{Axis, Estimate, Flag, Histogram, Latency, Metrics, Series, Stop};
-use stats::{Drift, QuantileEstimator, RateEstimator, StopRule, Windows, smallest_sample};
+use stats::{Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample};
 
 use crate::Outcome;
 
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
+
+/// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 % of 3 to 10 times as long
+/// (flash.md E5, "Jitter"), 5.5 times in the middle of that on a logarithmic scale.
+const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.5 };
+
+/// A call that took as long as this is a doubt: it may be the link or the host as well as the medium.
+const STALL_NS: u64 = 5 * SECOND_NS;
 
 /// What a stretch of I/O came to.
 pub struct Tally {
@@ -44,7 +52,7 @@ impl Default for Tally {
     fn default() -> Self {
         Tally {
             histogram: Histogram::default(),
-            rate: RateEstimator::new(),
+            rate: RateEstimator::expecting(TAIL_OF_FLASH),
             windows: Windows::new(CURVE_POINTS),
             quantiles: QuantileEstimator::new(0),
             slowest: Slowest::default(),
@@ -131,6 +139,9 @@ impl Tally {
         let mut flags = Vec::new();
         if self.zero_latencies > 0 {
             flags.push(Flag::ZeroLatency { n: self.zero_latencies });
+        }
+        if self.worst_ns >= STALL_NS {
+            flags.push(Flag::Stalled { longest_ns: self.worst_ns });
         }
         let estimate = self.rate.estimate();
         match (&estimate, &self.rule) {
