@@ -67,8 +67,8 @@ struct Course {
     open_aus: &'static [(u64, u64)],
     /// Whether flashbench looks for boundaries by reading.
     boundaries: bool,
-    /// Size at which f3probe looks for flash that is not there; smaller than the profile, as it writes most of what there is.
-    f3probe_bytes: Option<u64>,
+    /// Whether f3probe looks for flash that is not there.
+    is_fake: bool,
     /// Words that keep flashmark's run short.
     flashmark: &'static [&'static str],
 }
@@ -87,7 +87,7 @@ const COURSES: &[Course] = &[
         jobs: &[Job::write(MIB, 40), Job::read(MIB, 100), Job::random_write(4 * KIB, 30), Job::random_write(16 * KIB, 30)],
         open_aus: &[(2, 512 * KIB), (5, MIB)],
         boundaries: true,
-        f3probe_bytes: None,
+        is_fake: false,
         flashmark: OWN_TESTS,
     },
     Course {
@@ -95,7 +95,7 @@ const COURSES: &[Course] = &[
         jobs: &[Job::write(MIB, 60), Job::read(MIB, 100), Job::random_write(4 * KIB, 200), Job::random_write(16 * KIB, 30)],
         open_aus: &[(2, 512 * KIB), (5, MIB)],
         boundaries: true,
-        f3probe_bytes: None,
+        is_fake: false,
         flashmark: OWN_TESTS,
     },
     Course {
@@ -110,7 +110,7 @@ const COURSES: &[Course] = &[
         ],
         open_aus: &[],
         boundaries: true,
-        f3probe_bytes: None,
+        is_fake: false,
         flashmark: OWN_TESTS,
     },
     Course {
@@ -118,7 +118,7 @@ const COURSES: &[Course] = &[
         jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
         open_aus: &[],
         boundaries: false,
-        f3probe_bytes: Some(256 * MIB),
+        is_fake: true,
         flashmark: OWN_WRITES,
     },
     Course {
@@ -126,7 +126,7 @@ const COURSES: &[Course] = &[
         jobs: &[Job::write(MIB, 20), Job::random_write(4 * KIB, 15)],
         open_aus: &[],
         boundaries: false,
-        f3probe_bytes: Some(256 * MIB),
+        is_fake: true,
         flashmark: OWN_WRITES,
     },
     // Beside the four that count: what a command queue does must survive the way through the kernel.
@@ -135,7 +135,7 @@ const COURSES: &[Course] = &[
         jobs: &[Job::random_read(4 * KIB, 20_000).at_depth(8), Job::random_write(4 * KIB, 8_000).at_depth(8)],
         open_aus: &[],
         boundaries: false,
-        f3probe_bytes: None,
+        is_fake: false,
         flashmark: &[],
     },
 ];
@@ -172,8 +172,8 @@ fn measure(program: &Program, course: &Course, rows: &mut Vec<Row>) -> Result<()
     for &(aus, least_bytes) in course.open_aus {
         rows.extend(tools::flashbench_open_aus(program, profile, aus, least_bytes)?);
     }
-    if let Some(bytes) = course.f3probe_bytes {
-        rows.extend(tools::f3probe(program, profile, bytes)?);
+    if course.is_fake {
+        rows.extend(tools::f3probe(program, profile)?);
     }
     if !course.flashmark.is_empty() {
         rows.extend(tools::flashmark(program, profile, course.flashmark)?);

@@ -34,11 +34,10 @@ pub struct Medium<'a> {
 }
 
 impl Medium<'_> {
-    /// Attaches one.
-    pub fn attach<'a>(program: &'a Program, profile: &str, bytes: Option<u64>) -> Result<Medium<'a>> {
-        let mut words = vec!["sim".to_owned(), "attach".to_owned(), profile.to_owned(), "--background".to_owned(), format!("--seed={SEED}")];
-        words.extend(bytes.map(|bytes| format!("--size={bytes}B")));
-        let output = Command::new(&program.0).args(&words).stdin(Stdio::null()).output()?;
+    /// Attaches one: a built-in profile by its name, another by its file.
+    pub fn attach<'a>(program: &'a Program, profile: &str) -> Result<Medium<'a>> {
+        let seed = format!("--seed={SEED}");
+        let output = Command::new(&program.0).args(["sim", "attach", profile, "--background", &seed]).stdin(Stdio::null()).output()?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
         Ok(Medium { program, node: String::from_utf8(output.stdout)?.trim().to_owned() })
     }

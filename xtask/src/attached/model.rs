@@ -22,8 +22,11 @@ pub struct Model(SimDevice);
 
 impl Model {
     pub fn new(profile: &str) -> Result<Model> {
-        let profile = Profile::builtin(profile).with_context(|| format!("there is no profile {profile}"))?;
-        Ok(Model(SimDevice::new(profile, Options { seed: SEED, capacity: None, keep_data: false })))
+        Profile::builtin(profile).map(Model::of).with_context(|| format!("there is no profile {profile}"))
+    }
+
+    pub fn of(profile: &Profile) -> Model {
+        Model(SimDevice::new(profile, Options { seed: SEED, capacity: None, keep_data: false }))
     }
 
     pub fn capacity_bytes(&self) -> u64 {
