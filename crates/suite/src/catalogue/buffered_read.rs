@@ -11,11 +11,12 @@
 //! Units: hdparm's "MB" are 2^20 bytes, other tools' 10^6. Reported here are bytes a second.
 
 use device::{Device, Extent, IoError};
-use record::units::{Bytes, MIB, MILLISECOND_NS, SECOND_NS};
+use record::units::{Bytes, MIB, SECOND_NS};
 use record::{Direction, Estimate, Flag, Params, Path, Pattern, PlannedCell, Region, Stop};
 use stats::{Interval, mean_interval, median, quantile_ranks};
 
 use super::ground::ground;
+use super::stretch::rest;
 use crate::drive::{Limits, Load};
 use crate::offsets::{cyclic, sequential};
 use crate::tally::latency;
@@ -174,16 +175,6 @@ fn one_run(cell: &PlannedCell, span: Extent, schedule: &Schedule, bench: &mut Be
     rest(schedule.pause_ns, bench);
     let limits = Limits::time(schedule.run_ns.min(bench.time_left_ns()));
     Ok(bench.drive("measuring", &load, &limits, &mut sequential(span, block_bytes)))
-}
-
-/// Lets time pass, in steps short enough to be interrupted.
-fn rest(duration_ns: u64, bench: &mut Bench<'_>) {
-    let mut left_ns = duration_ns;
-    while left_ns > 0 && !bench.must_stop() {
-        let step_ns = left_ns.min(100 * MILLISECOND_NS);
-        bench.medium.idle(step_ns);
-        left_ns -= step_ns;
-    }
 }
 
 /// Adds what the runs say together.

@@ -1,10 +1,12 @@
 //! The tests, one file each.
 
+mod align_read;
 mod buffered_read;
 mod ext2_fill;
 mod ext2_format;
 mod fill;
 mod ground;
+mod open_aus;
 mod prime;
 mod random_read;
 mod random_write;
@@ -12,6 +14,7 @@ mod record_ops;
 mod sector_write;
 mod seek;
 mod sequential;
+mod stretch;
 #[cfg(test)]
 mod testing;
 
@@ -33,6 +36,8 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &sector_write::SectorWrite,
     &ext2_format::Ext2Format,
     &ext2_fill::Ext2Fill,
+    &align_read::AlignRead,
+    &open_aus::OpenAus,
 ];
 
 /// The test of this name, or an error that names the nearest ones.

@@ -265,15 +265,67 @@ impl Stage for KnownFiles {
 /// Runs tests on a simulated medium of this profile that keeps no data, under the extent guard and a write budget of what they declared.
 pub fn run_simulated(profile: &str, seed: u64, tests: &[&str]) -> Vec<Cell> {
     let profile = sim::Profile::builtin(profile).expect("the profile is one of those that come with the program");
+    run_profile(profile, profile.au_bytes(), seed, tests)
+}
+
+/// The same on a medium of the test's own, which may declare its allocation unit or not.
+pub fn run_profile(profile: &sim::Profile, declared_au_bytes: Option<u64>, seed: u64, tests: &[&str]) -> Vec<Cell> {
     let medium = sim::SimDevice::new(profile, sim::Options { seed, capacity: None, keep_data: false });
     let mut bed = Bed::raw(0, |_, _| 0);
     bed.site.facts = medium.facts().clone();
-    bed.site.au_bytes = profile.au_bytes();
+    bed.site.au_bytes = declared_au_bytes;
     let plan = bed.plan(tests).expect("the test plans what can be");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let options = RunOptions { seed, site: &bed.site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
-    run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells
+    let cells = run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
+    for (cell, planned) in cells.iter().filter_map(|cell| Some((cell, plan.cells.iter().find(|planned| planned.id == cell.id)?))) {
+        assert!(cell.written_bytes <= planned.max_written_bytes, "{} wrote more than it declared", cell.id);
+    }
+    cells
+}
+
+/// A hybrid card of known geometry: 9 GiB, log blocks, reads that cost more across units and allocation units, some jitter.
+pub fn card(au_mib: u64, open_aus: u32) -> sim::Profile {
+    let text = format!(
+        r#"
+        about = "a card of known geometry"
+        source = "flash.md E4"
+        guesses = "all"
+        [medium]
+        capacity = "9 GiB"
+        [read]
+        command = "0.8 ms"
+        rate = "20 MB/s"
+        cross_unit = "0.06 ms"
+        cross_au = "0.25 ms"
+        [write]
+        command = "0.8 ms"
+        rate = "12 MB/s"
+        unit = "16 KiB"
+        partial = "1.5 ms"
+        [log_block]
+        au = "{au_mib} MiB"
+        open_aus = {open_aus}
+        copy_rate = "10 MB/s"
+        erase = "4 ms"
+        [jitter]
+        sigma = 0.1
+        tail_share = 0.005
+        tail_factor = 8.0
+        "#
+    );
+    sim::Profile::parse("card", &text).expect("a profile that can be")
+}
+
+/// Where a curve steps up: the first x of the upper of the two levels that fit its points best, and both levels. The plainest form of
+/// what the findings conclude (flash.md B3.1), to see that the evidence suffices.
+pub fn step(points: &[[f64; 2]]) -> (f64, f64, f64) {
+    let mean = |part: &[[f64; 2]]| part.iter().map(|point| point[1]).sum::<f64>() / part.len() as f64;
+    let squares = |part: &[[f64; 2]]| part.iter().map(|point| (point[1] - mean(part)).powi(2)).sum::<f64>();
+    let error = |at: &usize| squares(&points[..*at]) + squares(&points[*at..]);
+    let at = (1..points.len()).min_by(|a, b| error(a).total_cmp(&error(b))).expect("two points or more");
+    (points[at][0], mean(&points[..at]), mean(&points[at..]))
 }
 
 mod tests {

@@ -1,0 +1,343 @@
+//! `align-read`: where reads cost more because they straddle something, without writing a byte (flash.md B1 `-a`, B3.1).
+//!
+//! For each size, pages and allocation units among them, small reads before, across and after seven boundaries that are odd multiples of
+//! it (flashbench's `-a`). Where the size is that of an allocation unit or a multiple of it, the read across costs the medium a look at
+//! two units; where it is smaller, both halves lie in one. Sizes are 2^k and 3*2^k, from 2 KiB to 64 MiB or as far as the medium goes. A
+//! boundary of 2^k is never one of 3*2^k, nor the other way round, unless one size divides the other: the seven places lie at multiples
+//! of three times the largest size.
+//!
+//! Each boundary is read several times and the fastest of them counts; the figure of a size is the mean over its boundaries, and of
+//! several such repeats the median. Repeats that time cuts short are not counted.
+//!
+//! Series against the size: `pre`, `on`, `post`, and `diff`, which is on - (pre + post) / 2 and may be negative by chance.
+//! Metrics: `repeats` (whole ones), `latency_ns` of all reads, `iops`.
+
+use device::{Device, Extent};
+use record::units::{Bytes, KIB, MIB};
+use record::{Axis, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
+use stats::median;
+
+use super::ground::ground;
+use crate::drive::{Limits, Load};
+use crate::plan::span_of;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct AlignRead;
+
+/// Boundaries of each size (flash.md B1).
+const PLACES: u64 = 7;
+
+impl Test for AlignRead {
+    fn name(&self) -> &'static str {
+        "align-read"
+    }
+    fn about(&self) -> &'static str {
+        "small reads before, across and after boundaries of every size: pages and allocation units, without writing"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md B1, B3"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "block", default: "1KiB", about: "size of a read; at least two units of the medium" },
+            Setting { name: "largest", default: "64MiB", about: "largest power of two that is tried" },
+            Setting { name: "tries", default: "8", about: "reads of each place, of which the fastest counts" },
+            Setting { name: "repeats", default: "3", about: "how often all of it is done; the median counts" },
+            Setting { name: "max_time", default: "20s", about: "at most this long" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { raw: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        // Half of a read lies on either side of a boundary, and must be a unit of the medium.
+        let block_bytes = block_bytes.max(2 * site.facts.logical_block_bytes).next_power_of_two();
+        let largest_bytes = settings.size("largest")?;
+        let span = match site.region(Region::Middle, u64::MAX) {
+            Ok(span) => span,
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        let Some(grid) = Grid::fitting(span, block_bytes, largest_bytes) else {
+            cells.skip(format!("{} are too few for boundaries of {}", Bytes(span.bytes), Bytes(2 * block_bytes)));
+            return Ok(());
+        };
+        let mut params = Params {
+            direction: Some(Direction::Read),
+            pattern: Some(Pattern::Strided),
+            block_bytes: Some(block_bytes),
+            region: Some(site.region_name(Region::Middle)),
+            span_offset_bytes: Some(grid.start_bytes),
+            span_bytes: Some(grid.bytes()),
+            queue_depth: 1,
+            threads: 1,
+            ..Params::default()
+        };
+        params.other.insert("largest_bytes".into(), grid.largest_bytes as f64);
+        params.other.insert("tries".into(), settings.count("tries")? as f64);
+        params.other.insert("repeats".into(), settings.count("repeats")? as f64);
+        cells.add(params, settings.duration_ns("max_time")?, 0);
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        if let Err(error) = bench.medium.drop_caches() {
+            return Outcome::broken(cell, error);
+        }
+        let grid = Grid { start_bytes: span_of(cell).offset_bytes, largest_bytes: cell.setting("largest_bytes") as u64 };
+        let sizes = grid.sizes(cell.block_bytes());
+        let mut work = Work { cell, grid, bench, outcome: Outcome::new(cell) };
+        let mut repeats: Vec<Vec<Sides>> = Vec::new();
+        for repeat in 0..cell.setting("repeats") as u32 {
+            let Some(row) = work.repeat(&sizes, repeat) else { break };
+            repeats.push(row);
+        }
+        let (_, doubt) = ground(cell, work.bench);
+        let mut outcome = work.outcome;
+        outcome.cell.flags.extend(doubt);
+        if repeats.is_empty() {
+            let text = "there was no time for all sizes; give it more".to_owned();
+            outcome.cell.flags.push(Flag::Note { text });
+        }
+        outcome.cell.metrics.other.insert("repeats".into(), Estimate { value: repeats.len() as f64, ci95: None, n: repeats.len() as u64 });
+        let sides: [(&str, fn(&Sides) -> f64); 4] =
+            [("diff", Sides::diff_ns), ("pre", |sides| sides.pre_ns), ("on", |sides| sides.on_ns), ("post", |sides| sides.post_ns)];
+        for (name, figure) in sides {
+            outcome.cell.series.push(curve(name, &sizes, &repeats, figure));
+        }
+        outcome
+    }
+}
+
+/// Where the boundaries lie: those of size `s` at `start + i * period + s`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Grid {
+    start_bytes: u64,
+    largest_bytes: u64,
+}
+
+impl Grid {
+    /// The grid with the largest sizes, up to `largest_bytes`, of which all places lie in `span`.
+    fn fitting(span: Extent, block_bytes: u64, largest_bytes: u64) -> Option<Grid> {
+        let halvings = std::iter::successors(Some(1u64 << largest_bytes.max(1).ilog2()), |size| Some(size / 2));
+        halvings.take_while(|size| *size >= 2 * block_bytes).find_map(|largest_bytes| {
+            let grid = Grid { start_bytes: 0, largest_bytes };
+            let start_bytes = span.offset_bytes.next_multiple_of(grid.period_bytes());
+            let grid = Grid { start_bytes, ..grid };
+            span.contains(&Extent::new(start_bytes, grid.bytes())).then_some(grid)
+        })
+    }
+
+    /// Three times twice the largest size: a multiple of twice every size, so that a boundary of one power of two is none of the next.
+    fn period_bytes(&self) -> u64 {
+        6 * self.largest_bytes
+    }
+
+    /// All that is read lies in so many bytes.
+    fn bytes(&self) -> u64 {
+        PLACES * self.period_bytes()
+    }
+
+    /// 2^k and 3*2^k, ascending.
+    fn sizes(&self, block_bytes: u64) -> Vec<u64> {
+        let powers = std::iter::successors(Some(2 * block_bytes), |size| Some(size * 2)).take_while(|size| *size <= self.largest_bytes);
+        let mut sizes: Vec<u64> = powers.flat_map(|size| [size, size / 2 * 3]).collect();
+        sizes.retain(|size| *size >= 2 * block_bytes && *size <= self.largest_bytes * 3 / 2);
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    fn boundaries(&self, size: u64) -> impl Iterator<Item = u64> + use<> {
+        let Grid { start_bytes, .. } = *self;
+        let period_bytes = self.period_bytes();
+        (0..PLACES).map(move |place| start_bytes + place * period_bytes + size)
+    }
+}
+
+/// What reads on the sides of a size's boundaries took, in nanoseconds: the fastest of each place, the mean over places.
+#[derive(Clone, Copy, Debug)]
+struct Sides {
+    pre_ns: f64,
+    on_ns: f64,
+    post_ns: f64,
+}
+
+impl Sides {
+    fn diff_ns(&self) -> f64 {
+        self.on_ns - (self.pre_ns + self.post_ns) / 2.0
+    }
+}
+
+struct Work<'a, 'b> {
+    cell: &'a PlannedCell,
+    grid: Grid,
+    bench: &'a mut Bench<'b>,
+    outcome: Outcome,
+}
+
+impl Work<'_, '_> {
+    /// All sizes once; `None` if it was cut short.
+    fn repeat(&mut self, sizes: &[u64], repeat: u32) -> Option<Vec<Sides>> {
+        let parts = sizes.len() as f64 * self.cell.setting("repeats");
+        let first = f64::from(repeat) * sizes.len() as f64;
+        let mut row = Vec::with_capacity(sizes.len());
+        for (index, size) in sizes.iter().enumerate() {
+            self.bench.part((first + index as f64) / parts, (first + index as f64 + 1.0) / parts);
+            row.push(self.read_around(*size)?);
+        }
+        Some(row)
+    }
+
+    /// All tries at all boundaries of a size.
+    fn read_around(&mut self, size: u64) -> Option<Sides> {
+        let block_bytes = self.cell.block_bytes();
+        let tries = self.cell.setting("tries") as u64;
+        // As flashbench: all boundaries on one side, then all on the next, so that no read continues the one before.
+        let round: Vec<Extent> = [block_bytes, block_bytes / 2, 0]
+            .into_iter()
+            .flat_map(|back| self.grid.boundaries(size).map(move |boundary| Extent::new(boundary - back, block_bytes)))
+            .collect();
+        let mut fastest_ns = vec![u64::MAX; round.len()];
+        let mut seen = 0;
+        let mut keep = |_, latency_ns: u64| {
+            let place = &mut fastest_ns[seen % round.len()];
+            *place = latency_ns.min(*place);
+            seen += 1;
+            false
+        };
+        let wanted = tries * round.len() as u64;
+        let limits = Limits { max_ops: wanted, ..Limits::time(self.bench.time_left_ns()) };
+        let load = Load::read(block_bytes);
+        let mut places = round.iter().cycle().copied();
+        let tally = self.bench.drive_watched("reading around boundaries", &load, &limits, &mut |_| places.next(), &mut keep);
+        let is_whole = tally.ops == wanted;
+        if !is_whole && tally.stop == Stop::Ops {
+            self.outcome.end(Stop::Time, None);
+        }
+        self.outcome.absorb(tally);
+        let mean = |side: usize| {
+            let places = &fastest_ns[side * PLACES as usize..][..PLACES as usize];
+            places.iter().map(|ns| *ns as f64).sum::<f64>() / PLACES as f64
+        };
+        is_whole.then(|| Sides { pre_ns: mean(0), on_ns: mean(1), post_ns: mean(2) })
+    }
+}
+
+/// The median over repeats at each size.
+fn curve(name: &str, sizes: &[u64], repeats: &[Vec<Sides>], figure: impl Fn(&Sides) -> f64) -> Series {
+    let at = |index: usize| median(&mut repeats.iter().map(|row| figure(&row[index])).collect::<Vec<_>>());
+    let points = sizes.iter().enumerate().filter_map(|(index, size)| Some([*size as f64, at(index)?])).collect();
+    Series { name: name.into(), x: Axis::OffsetBytes, y: Axis::LatencyNs, points }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Cell;
+    use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, step};
+
+    #[test]
+    fn a_boundary_of_one_size_is_none_of_another_unless_one_divides_the_other() {
+        let grid = Grid::fitting(Extent::new(5 * GIB, 8 * GIB), KIB, 64 * MIB).unwrap();
+        assert_eq!(grid.largest_bytes, 64 * MIB);
+        let sizes = grid.sizes(KIB);
+        assert_eq!((sizes[0], sizes[1], sizes[2], *sizes.last().unwrap()), (2 * KIB, 3 * KIB, 4 * KIB, 96 * MIB));
+        for size in &sizes {
+            for other in &sizes {
+                let on = grid.boundaries(*size).filter(|boundary| boundary.is_multiple_of(*other)).count() as u64;
+                assert_eq!(on, if size.is_multiple_of(*other) { PLACES } else { 0 }, "{size} on {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_media_get_small_boundaries_and_large_units_large_reads() {
+        let planned = |bed: &Bed| {
+            let cells = bed.planned(&["align-read"]);
+            (cells[0].block_bytes(), cells[0].setting("largest_bytes") as u64, cells[0].max_written_bytes)
+        };
+        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
+        assert_eq!(planned(&bed), (KIB, 32 * MIB, 0));
+        bed.site.writable = Err("read-only".into());
+        assert_eq!(planned(&bed), (KIB, 32 * MIB, 0));
+        bed.site.facts.logical_block_bytes = 4096;
+        assert_eq!(planned(&bed), (8 * KIB, 32 * MIB, 0));
+        bed.site.only = Some(Extent::new(GIB, 256 * KIB));
+        insta::assert_snapshot!(bed.left_out(&["align-read"]), @"nothing to do: align-read: 256 KiB are too few for boundaries of 16 KiB");
+    }
+
+    /// Pages of 16 KiB cost 40 µs across, units of 4 MiB 300 µs.
+    fn straddling(request: &device::Request, _: u64) -> u64 {
+        let crosses = |size: u64| request.offset_bytes / size != (request.offset_bytes + request.length_bytes - 1) / size;
+        let extra = if crosses(4 * MIB) { 300 } else if crosses(16 * KIB) { 40 } else { 0 };
+        MILLISECOND_NS + extra * 1000
+    }
+
+    #[test]
+    fn costs_across_are_found_at_their_sizes_exactly() {
+        let ran = Bed::raw(8 * GIB, straddling).run(&["align-read"]);
+        let cell = ran.cell("align-read/1");
+        let diff = &cell.series.iter().find(|series| series.name == "diff").unwrap().points;
+        for [size, ns] in diff {
+            let size = *size as u64;
+            let cost = if size.is_multiple_of(4 * MIB) { 300e3 } else if size.is_multiple_of(16 * KIB) { 40e3 } else { 0.0 };
+            assert_eq!(*ns, cost, "{size}");
+        }
+        assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (diff.len() as u64 * 168 * 3, 3.0));
+        assert!(cell.elapsed_ns < 20 * SECOND_NS && cell.written_bytes == 0);
+    }
+
+    #[test]
+    fn time_cuts_whole_repeats_only() {
+        let ran = Bed::raw(8 * GIB, |_, _| 2 * MILLISECOND_NS).run(&["align-read max_time=12s"]);
+        let cell = ran.cell("align-read/1");
+        assert_eq!((ran.other("align-read/1", "repeats"), cell.stop), (1.0, Stop::Time));
+        assert!(cell.elapsed_ns <= 12 * SECOND_NS + 2 * MILLISECOND_NS);
+        let ran = Bed::raw(8 * GIB, |_, _| SECOND_NS).run(&["align-read"]);
+        let cell = ran.cell("align-read/1");
+        assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (20, 0.0));
+        insta::assert_snapshot!(cell.flags.last().unwrap(), @"there was no time for all sizes; give it more");
+        assert!(cell.series.iter().all(|series| series.points.is_empty()));
+    }
+
+    fn au_of(cell: &Cell) -> (u64, f64, f64) {
+        let diff = cell.series.iter().find(|series| series.name == "diff").unwrap();
+        let powers: Vec<_> = diff.points.iter().copied().filter(|p| (p[0] as u64).is_power_of_two() && p[0] >= 16384.0).collect();
+        let (size, low, high) = step(&powers);
+        (size as u64, low, high)
+    }
+
+    #[test]
+    fn the_curve_of_a_jittery_card_shows_its_allocation_unit() {
+        for (seed, au_mib) in [1, 2, 4, 8, 16].into_iter().enumerate() {
+            let cells = run_profile(&card(au_mib, 3), None, seed as u64, &["align-read"]);
+            let (size, low, high) = au_of(&cells[0]);
+            assert_eq!(size, au_mib * MIB);
+            assert!((high - low - 190e3).abs() < 40e3, "{low} {high}");
+        }
+        for (seed, au_mib) in [3, 6, 12, 24].into_iter().enumerate() {
+            let cells = run_profile(&card(au_mib, 3), None, seed as u64, &["align-read"]);
+            let diff = &cells[0].series[0].points;
+            let thirds: Vec<_> = diff.iter().copied().filter(|p| !(p[0] as u64).is_power_of_two() && p[0] >= 24576.0).collect();
+            assert_eq!(step(&thirds).0 as u64, au_mib * MIB);
+        }
+    }
+
+    #[test]
+    fn the_short_form_of_quick_suffices_and_mapped_pages_show_none() {
+        let cells = run_simulated("class10", 3, &["align-read tries=4 repeats=1"]);
+        assert_eq!(au_of(&cells[0]).0, 4 * MIB);
+        assert!(cells[0].elapsed_ns < 5 * SECOND_NS, "{}", cells[0].elapsed_ns);
+        let cells = run_simulated("a1", 3, &["align-read"]);
+        let (_, low, high) = au_of(&cells[0]);
+        assert!(high - low < 25e3, "{low} {high}");
+    }
+}

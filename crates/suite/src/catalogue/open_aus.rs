@@ -1,0 +1,339 @@
+//! `open-aus`: how many allocation units a medium keeps open for writing, and whether it minds the order inside one (flash.md B3.4, B3.5).
+//!
+//! *Linear*: writes in turn over n allocation units that lie far apart, ascending inside each. While n units can be open, that is as fast
+//! as one row; one more, and every write closes a unit, which costs a copy of most of it: 0.05 to 1.3 s. So n is searched: 1, 2, 4, 8, ..
+//! until the rate collapses, then by bisection, at the first block size; at the others only the last n that held and the first that did not,
+//! for some media let small writes escape. *Random*: one unit alone, its blocks in random order.
+//!
+//! Each cell begins at the start of units that no cell before has written to. One round over the units, and four writes, do not count: they
+//! close what was open before. Then 16 rounds; after 5 s a write for each unit, at least 16, are enough. All cells together stop at `total_time`.
+//!
+//! What a cell was asked stands in its parameters: `form` (linear, random), `n_aus`, `assumed_au_bytes` (what the medium declares, or 4 MiB).
+//! Metrics: `bps`, `iops`, `latency_ns` (its median is what collapses), `warm_up_ns`.
+
+use std::collections::BTreeMap;
+
+use device::Extent;
+use record::units::{Bytes, MIB, Nanos, SECOND_NS};
+use record::{Cell, Params, Pattern, PlannedCell, Region};
+
+use super::stretch::{self, Stretch, earlier};
+use crate::plan::span_of;
+use crate::random::Random;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct OpenAus;
+
+/// Units lie so many units apart, as flashbench has them (flash.md B1).
+const SPACING: u64 = 12;
+/// Writes before those that count, beside one for each unit.
+const WARM_UP_OPS: u64 = 4;
+/// Rounds that count (flash.md B3.4).
+const ROUNDS: u64 = 16;
+/// The rate has collapsed below this share of that of one unit, if a single write also takes this many times as long (flash.md B3.4).
+const COLLAPSED_RATE: f64 = 0.5;
+const COLLAPSED_LATENCY: f64 = 5.0;
+/// Less time is not worth beginning with.
+const LEAST_NS: u64 = SECOND_NS;
+
+const LINEAR: &str = "linear";
+const RANDOM: &str = "random";
+
+impl Test for OpenAus {
+    fn name(&self) -> &'static str {
+        "open-aus"
+    }
+    fn about(&self) -> &'static str {
+        "writes in turn over ever more allocation units, until each write has to close one"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md B1, B3"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "block", default: "64KiB,16KiB,4KiB", about: "sizes of a write; the first is searched, the others are tried at the edge" },
+            Setting { name: "form", default: "linear,random", about: "order inside a unit" },
+            Setting { name: "most", default: "32", about: "most units in turn" },
+            Setting { name: "au", default: "4MiB", about: "taken for the allocation unit where the medium declares none" },
+            Setting { name: "max_time", default: "60s", about: "at most this long a cell" },
+            Setting { name: "total_time", default: "4m", about: "at most this long for all of them" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, raw: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let au_bytes = site.au_bytes.unwrap_or(settings.size("au")?);
+        let most = settings.count("most")?.min(64);
+        let span = match site.region(Region::Middle, most * SPACING * au_bytes) {
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+            Ok(span) => span,
+        };
+        let most = most.min(span.bytes / au_bytes / 2);
+        if most < 2 {
+            cells.skip(format!("needs four allocation units of {}; there are {}", Bytes(au_bytes), Bytes(span.bytes)));
+            return Ok(());
+        }
+        let max_ns = settings.duration_ns("max_time")?;
+        let total_ns = settings.duration_ns("total_time")?;
+        let mut plan = |form: &str, block_bytes: u64, asked: &[(&str, f64)]| {
+            let pattern = if form == LINEAR { Pattern::Sequential } else { Pattern::Permutation };
+            let mut params = Params { form: Some(form.into()), ..stretch::writes(site, Region::Middle, span, pattern, block_bytes) };
+            let known = [("most", most as f64), ("assumed_au_bytes", au_bytes as f64), ("total_ns", total_ns as f64)];
+            params.other.extend(known.iter().chain(asked).map(|(name, number)| ((*name).to_owned(), *number)));
+            length(form, most, block_bytes, au_bytes).plan(params, max_ns, cells);
+        };
+        let blocks = settings.blocks("block")?;
+        for form in settings.choices("form", &[LINEAR, RANDOM])? {
+            for (index, block_bytes) in blocks.iter().filter(|block| **block <= au_bytes).enumerate() {
+                match form {
+                    RANDOM => plan(form, *block_bytes, &[("n_aus", 1.0)]),
+                    _ if index == 0 => (0..steps(most)).for_each(|_| plan(form, *block_bytes, &[])),
+                    _ => [0.0, 1.0].iter().for_each(|past| plan(form, *block_bytes, &[("past", *past), ("searched_block_bytes", blocks[0] as f64)])),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let used_ns: u64 = earlier(cell, bench).map(took_ns).sum();
+        let left_ns = (cell.setting("total_ns") as u64).saturating_sub(used_ns);
+        if left_ns < LEAST_NS {
+            return Outcome::left_out(cell, format!("{} for all of open-aus are used up; more with total_time", Nanos(cell.setting("total_ns") as u64)));
+        }
+        bench.allotted_ns = bench.allotted_ns.min(left_ns);
+        let n_aus = match number_of_units(cell, &earlier(cell, bench).collect::<Vec<_>>()) {
+            Ok(n_aus) => n_aus,
+            Err(reason) => return Outcome::left_out(cell, reason),
+        };
+        let (form, au_bytes) = (cell.params.form.clone().unwrap_or_default(), cell.setting("assumed_au_bytes") as u64);
+        let mut cell = cell.clone();
+        cell.params.other.insert("n_aus".into(), n_aus as f64);
+        length(&form, n_aus, cell.block_bytes(), au_bytes).stand_in(&mut cell.params);
+        let turn = earlier(&cell, bench).count() as u64;
+        let mut rounds = Rounds::new(&cell, n_aus, turn, bench.random("order inside units"));
+        stretch::run(&cell, bench, &mut |_| rounds.next())
+    }
+}
+
+/// How long a cell over so many units is.
+fn length(form: &str, n_aus: u64, block_bytes: u64, au_bytes: u64) -> Stretch {
+    let enough_ns = 5 * SECOND_NS;
+    if form == RANDOM {
+        // Twice what a unit holds: its log is full at least once.
+        return Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(2 * au_bytes, block_bytes, 64, enough_ns) };
+    }
+    Stretch { rest_ns: 0, warm_up_ops: n_aus + WARM_UP_OPS, ops: ROUNDS * n_aus, enough_ops: n_aus.max(16), enough_ns }
+}
+
+/// Cells that a search up to `most` may need: the powers of two, and halving between the last two of them.
+fn steps(most: u64) -> u64 {
+    let doublings = u64::from(most.next_power_of_two().ilog2());
+    doublings + 1 + doublings.saturating_sub(1)
+}
+
+fn took_ns(cell: &Cell) -> u64 {
+    cell.elapsed_ns + cell.metrics.other.get("warm_up_ns").map_or(0, |figure| figure.value as u64)
+}
+
+/// Over how many units this cell is to write, from what those before it found; or why it is not needed.
+fn number_of_units(cell: &PlannedCell, done: &[&Cell]) -> Result<u64, String> {
+    if let Some(n_aus) = cell.params.other.get("n_aus") {
+        return Ok(*n_aus as u64);
+    }
+    let searched_bytes = cell.params.other.get("searched_block_bytes").map_or(cell.block_bytes(), |bytes| *bytes as u64);
+    let found = Found::among(done, searched_bytes);
+    let most = cell.setting("most") as u64;
+    match cell.params.other.get("past").map(|past| *past > 0.0) {
+        None => found.next(most).ok_or_else(|| format!("{} blocks: searched to the end", Bytes(searched_bytes))),
+        Some(false) => found.held.ok_or_else(|| "nothing is known of one unit alone".to_owned()),
+        Some(true) => found.collapsed.ok_or_else(|| format!("writing to {} units in turn is no slower", found.held.unwrap_or(most))),
+    }
+}
+
+/// What a search has found so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Found {
+    /// Most units at which the rate held.
+    held: Option<u64>,
+    /// Fewest at which it collapsed.
+    collapsed: Option<u64>,
+}
+
+impl Found {
+    fn among(done: &[&Cell], block_bytes: u64) -> Found {
+        let linear = done.iter().filter(|cell| cell.params.form.as_deref() == Some(LINEAR) && cell.params.block_bytes == Some(block_bytes));
+        let by_units: BTreeMap<u64, &Cell> = linear.map(|cell| (cell.params.other.get("n_aus").map_or(0, |n| *n as u64), *cell)).collect();
+        let Some(one) = by_units.get(&1) else { return Found::default() };
+        let collapsed = by_units.iter().find(|(_, cell)| has_collapsed(cell, one)).map(|(n, _)| *n);
+        let held = by_units.keys().copied().filter(|n| collapsed.is_none_or(|collapsed| *n < collapsed)).max();
+        Found { held, collapsed }
+    }
+
+    /// How many units to try next.
+    fn next(self, most: u64) -> Option<u64> {
+        match (self.held, self.collapsed) {
+            (None, _) => Some(1),
+            (Some(held), None) => (held < most).then(|| (held * 2).min(most)),
+            (Some(held), Some(collapsed)) => (collapsed - held > 1).then(|| held.midpoint(collapsed)),
+        }
+    }
+}
+
+fn has_collapsed(cell: &Cell, one: &Cell) -> bool {
+    let rate = |cell: &Cell| cell.metrics.bps.map_or(0.0, |bps| bps.value);
+    let typical_ns = |cell: &Cell| cell.metrics.latency_ns.as_ref().map_or(f64::INFINITY, |latency| latency.p50.map_or(latency.mean, |p50| p50 as f64));
+    rate(cell) < COLLAPSED_RATE * rate(one) && typical_ns(cell) > COLLAPSED_LATENCY * typical_ns(one)
+}
+
+/// Blocks in turn over units that lie far apart.
+struct Rounds {
+    /// Where each unit begins.
+    units: Vec<u64>,
+    /// Blocks inside a unit, in the order in which they come.
+    order: Vec<u64>,
+    block_bytes: u64,
+    turn: u64,
+}
+
+impl Rounds {
+    /// The units of the cell whose turn this is among all cells of the test.
+    fn new(cell: &PlannedCell, n_aus: u64, turn: u64, mut random: Random) -> Rounds {
+        let (span, au_bytes) = (span_of(cell), cell.setting("assumed_au_bytes") as u64);
+        let spacing = (span.bytes / au_bytes / cell.setting("most") as u64).clamp(1, SPACING);
+        let unit = |number| span.offset_bytes + (number * spacing + turn % spacing) * au_bytes;
+        let mut order: Vec<u64> = (0..au_bytes / cell.block_bytes()).collect();
+        if cell.params.form.as_deref() == Some(RANDOM) {
+            random.shuffle(&mut order);
+        }
+        Rounds { units: (0..n_aus).map(unit).collect(), order, block_bytes: cell.block_bytes(), turn: 0 }
+    }
+}
+
+impl Iterator for Rounds {
+    type Item = Extent;
+
+    fn next(&mut self) -> Option<Extent> {
+        let (round, unit) = (self.turn / self.units.len() as u64, self.turn % self.units.len() as u64);
+        self.turn += 1;
+        let block = self.order[round as usize % self.order.len()];
+        Some(Extent::new(self.units[unit as usize] + block * self.block_bytes, self.block_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Stop;
+    use record::units::{GIB, KIB, MILLISECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, card, run_profile, run_simulated};
+
+    #[test]
+    fn every_number_of_units_is_found_within_the_planned_steps() {
+        for most in [2, 7, 24, 32, 64] {
+            for truth in 1..=most {
+                let (mut found, mut tried) = (Found::default(), 0);
+                while let Some(n) = found.next(most) {
+                    tried += 1;
+                    let side = if n <= truth { &mut found.held } else { &mut found.collapsed };
+                    *side = Some(n);
+                }
+                assert!(tried <= steps(most), "{truth} of {most}: {tried}");
+                assert_eq!(found, Found { held: Some(truth), collapsed: (truth < most).then_some(truth + 1) });
+            }
+        }
+    }
+
+    #[test]
+    fn planned_as_far_as_there_are_units() {
+        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
+        let cells = bed.planned(&["open-aus"]);
+        assert_eq!((cells.len(), cells[0].setting("most")), (10 + 2 + 2 + 3, 32.0));
+        assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 32 * 12 * 4 * MIB));
+        bed.site.only = Some(Extent::new(GIB, 48 * MIB));
+        assert_eq!(bed.planned(&["open-aus"])[0].setting("most"), 6.0);
+        bed.site.only = Some(Extent::new(GIB, 12 * MIB));
+        insta::assert_snapshot!(bed.left_out(&["open-aus"]), @"nothing to do: open-aus: needs four allocation units of 4 MiB; there are 12 MiB");
+        insta::assert_snapshot!(
+            Bed::file(GIB, |_, _| 1).left_out(&["open-aus"]),
+            @"nothing to do: open-aus: needs a raw medium; name the device itself, for example /dev/sdX"
+        );
+    }
+
+    #[test]
+    fn writes_go_in_turn_over_units_twelve_apart_each_in_order() {
+        let ran = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS).run(&["open-aus most=4 form=linear block=64KiB"]);
+        // 1, 2 and 4 units; nothing collapses.
+        assert_eq!(ran.end.cells.len(), 3);
+        assert_eq!(ran.end.skipped.len(), 1);
+        let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == device::Op::Write).map(|r| r.offset_bytes - 2 * GIB).collect();
+        let four = &writes[writes.len() - (4 + 4 + 64)..];
+        let expected: Vec<u64> = (0..72).map(|turn| (turn % 4 * 12 + 2) * 4 * MIB + turn / 4 * 64 * KIB).collect();
+        assert_eq!(four, expected);
+    }
+
+    fn last_that_held(cells: &[Cell], block_bytes: u64) -> (Option<u64>, Option<u64>) {
+        let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.test == "open-aus").collect();
+        let found = Found::among(&cells, block_bytes);
+        (found.held, found.collapsed)
+    }
+
+    #[test]
+    fn the_cells_show_how_many_units_a_jittery_card_keeps_open() {
+        for (seed, (au_mib, n)) in [(1, 1), (2, 2), (4, 3), (8, 4), (4, 5), (1, 6), (4, 7), (2, 8), (4, 20)].into_iter().enumerate() {
+            let cells = run_profile(&card(au_mib, n), None, seed as u64, &["open-aus"]);
+            assert_eq!(last_that_held(&cells, 64 * KIB), (Some(u64::from(n)), Some(u64::from(n) + 1)), "{au_mib} MiB");
+            let total_ns: u64 = cells.iter().map(took_ns).sum();
+            assert!(total_ns < 240 * SECOND_NS, "{au_mib} MiB, {n} open: {}", Nanos(total_ns));
+        }
+    }
+
+    #[test]
+    fn the_worst_card_keeps_within_the_time() {
+        let cells = run_simulated("sd-worst", 1, &["open-aus"]);
+        assert_eq!(last_that_held(&cells, 64 * KIB), (Some(3), Some(4)));
+        let total_ns: u64 = cells.iter().map(took_ns).sum();
+        assert!(total_ns < 240 * SECOND_NS, "{}", Nanos(total_ns));
+        // The whole time for one cell at one write a second: it ends at its own limit, and the others share the rest.
+        let ran = Bed::raw(4 * GIB, |_, _| SECOND_NS).run(&["open-aus total_time=90s"]);
+        let total_ns: u64 = ran.end.cells.iter().map(took_ns).sum();
+        assert!(total_ns < 92 * SECOND_NS, "{}", Nanos(total_ns));
+        assert!(ran.end.cells.iter().all(|cell| matches!(cell.stop, Stop::Time | Stop::Ops)));
+        insta::assert_snapshot!(ran.end.skipped.last().unwrap().reason, @"90.0 s for all of open-aus are used up; more with total_time");
+    }
+
+    #[test]
+    fn small_writes_that_escape_and_mapped_pages_show_no_edge() {
+        let cells = run_simulated("class10-bypass", 2, &["open-aus"]);
+        assert_eq!(last_that_held(&cells, 64 * KIB), (Some(3), Some(4)));
+        let rate = |form: &str, block: u64, n: f64| {
+            let same = |cell: &&Cell| cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == Some(block) && cell.params.other["n_aus"] == n;
+            cells.iter().find(same).unwrap().metrics.bps.unwrap().value
+        };
+        assert!(rate(LINEAR, 16 * KIB, 4.0) < 0.1 * rate(LINEAR, 16 * KIB, 3.0));
+        assert!(rate(LINEAR, 4 * KIB, 4.0) > 0.1 * rate(LINEAR, 64 * KIB, 4.0));
+        assert!(rate(RANDOM, 64 * KIB, 1.0) < rate(LINEAR, 64 * KIB, 1.0));
+        let cells = run_simulated("a1", 2, &["open-aus"]);
+        assert_eq!(last_that_held(&cells, 64 * KIB), (Some(32), None));
+    }
+
+    #[test]
+    fn errors_and_interruptions_keep_what_was_measured() {
+        let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
+        bed.fail_at = Some(40);
+        let ran = bed.run(&["open-aus"]);
+        assert_eq!((ran.cell("open-aus/2").stop, ran.cell("open-aus/1").stop), (Stop::Error, Stop::Ops));
+        let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
+        bed.stop_at = Some(15);
+        let ran = bed.run(&["open-aus"]);
+        assert_eq!((ran.end.cells.len(), ran.cell("open-aus/1").stop), (1, Stop::Interrupted));
+        assert!(ran.cell("open-aus/1").ops > 0);
+    }
+}

@@ -1,0 +1,167 @@
+//! What most tests of geometry and tricks consist of: one cell for each value of a parameter, each a short stretch of I/O from the same
+//! state. The state is set in three steps: a flush, so that nothing is owed; a rest, where the test wants one; and I/Os of the same kind
+//! that do not count, so that what the cell before left open is closed at its expense and not at this one's.
+
+use device::Extent;
+use record::units::MILLISECOND_NS;
+use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+
+use crate::drive::{Limits, Load, Places};
+use crate::{Bench, CellList, Outcome, Site};
+
+/// Share of a cell's time that may go into I/Os that do not count.
+const WARM_UP_SHARE: f64 = 0.5;
+
+/// How long a stretch is, as it stands in the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stretch {
+    /// Time without I/O before it, in nanoseconds.
+    pub rest_ns: u64,
+    /// I/Os that do not count.
+    pub warm_up_ops: u64,
+    /// I/Os that count, at most.
+    pub ops: u64,
+    /// On a slow medium so many are enough,
+    pub enough_ops: u64,
+    /// once they have taken this long, in nanoseconds.
+    pub enough_ns: u64,
+}
+
+impl Stretch {
+    /// As many I/Os of this size as make `bytes`, at least `enough_ops`, which are enough after `enough_ns`.
+    pub fn of_bytes(bytes: u64, block_bytes: u64, enough_ops: u64, enough_ns: u64) -> Stretch {
+        Stretch { ops: (bytes / block_bytes).max(enough_ops), enough_ops, enough_ns, ..Stretch::default() }
+    }
+
+    /// Plans a cell of such a stretch, one I/O at a time.
+    pub fn plan(self, mut params: Params, max_ns: u64, cells: &mut CellList<'_>) {
+        self.stand_in(&mut params);
+        let is_writing = params.direction == Some(Direction::Write);
+        let written_bytes = if is_writing { (self.warm_up_ops + self.ops) * params.block_bytes.unwrap_or_default() } else { 0 };
+        cells.add(params, max_ns.saturating_add(self.rest_ns), written_bytes);
+    }
+
+    /// Writes itself into a cell's parameters.
+    pub fn stand_in(self, params: &mut Params) {
+        (params.queue_depth, params.threads) = (1, 1);
+        let numbers = [
+            ("rest_ns", self.rest_ns),
+            ("warm_up_ops", self.warm_up_ops),
+            ("ops", self.ops),
+            ("enough_ops", self.enough_ops),
+            ("enough_ns", self.enough_ns),
+        ];
+        params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number as f64)));
+    }
+
+    fn planned(cell: &PlannedCell) -> Stretch {
+        let number = |name| cell.setting(name) as u64;
+        Stretch {
+            rest_ns: number("rest_ns"),
+            warm_up_ops: number("warm_up_ops"),
+            ops: number("ops"),
+            enough_ops: number("enough_ops"),
+            enough_ns: number("enough_ns"),
+        }
+    }
+}
+
+/// Parameters of writes of incompressible data of this size in `span`.
+pub fn writes(site: &Site, region: Region, span: Extent, pattern: Pattern, block_bytes: u64) -> Params {
+    Params {
+        direction: Some(Direction::Write),
+        pattern: Some(pattern),
+        block_bytes: Some(block_bytes),
+        region: Some(site.region_name(region)),
+        span_offset_bytes: Some(span.offset_bytes),
+        span_bytes: Some(span.bytes),
+        content: Some(Content::Incompressible),
+        ..Params::default()
+    }
+}
+
+/// Direct I/O as the cell wants it. Data of its own for each `purpose` of each cell: nothing is written where it lies already.
+pub fn load(cell: &PlannedCell, bench: &Bench<'_>, purpose: &str) -> Load {
+    Load {
+        direction: cell.params.direction.unwrap_or(Direction::Read),
+        sync: cell.params.sync,
+        content: cell.params.content.unwrap_or(Content::Incompressible),
+        pass: bench.random(purpose).bits() as u32 >> 1,
+        ..Load::read(cell.block_bytes())
+    }
+}
+
+/// Runs a cell planned with [`Stretch::plan`] at these places, one after the other; those of the warm-up come first.
+///
+/// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, and `warm_up_ns`, what those took that do not.
+pub fn run(cell: &PlannedCell, bench: &mut Bench<'_>, next: Places<'_>) -> Outcome {
+    let load = load(cell, bench, "data");
+    run_load(cell, bench, &load, next)
+}
+
+/// The same with a load that the caller has made.
+pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Places<'_>) -> Outcome {
+    let stretch = Stretch::planned(cell);
+    if let Err(error) = set_state(stretch.rest_ns, load.direction, bench) {
+        return Outcome::broken(cell, error);
+    }
+    let warm_up_ns = (bench.time_left_ns() as f64 * WARM_UP_SHARE) as u64;
+    bench.part(0.0, WARM_UP_SHARE);
+    let limits = Limits { max_ops: stretch.warm_up_ops, ..Limits::time(warm_up_ns) };
+    let before = bench.drive("setting the state", load, &limits, next);
+    if matches!(before.stop, Stop::Error | Stop::Interrupted) {
+        let mut outcome = Outcome::new(cell);
+        outcome.end(before.stop, before.error);
+        return outcome;
+    }
+    bench.part(WARM_UP_SHARE, 1.0);
+    let limits = Limits { max_ops: stretch.ops, ..Limits::time(bench.time_left_ns().max(1)) };
+    let (mut ops, mut took_ns) = (0, 0);
+    let mut enough = |_, latency_ns| {
+        (ops, took_ns) = (ops + 1, took_ns + latency_ns);
+        ops >= stretch.enough_ops && took_ns >= stretch.enough_ns
+    };
+    let mut tally = bench.drive_watched("measuring", load, &limits, next, &mut enough);
+    if tally.stop == Stop::Converged {
+        // Enough I/Os for their purpose: that says nothing about how certain the rate is.
+        tally.stop = Stop::Ops;
+    }
+    let mut outcome = tally.outcome(cell);
+    if before.ops > 0 {
+        let figure = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
+        outcome.cell.metrics.other.insert("warm_up_ns".into(), figure);
+    }
+    if before.ops < stretch.warm_up_ops {
+        let text = format!("time for {} of {} I/Os that set the state; give it more", before.ops, stretch.warm_up_ops);
+        outcome.cell.flags.push(Flag::Note { text });
+    }
+    outcome
+}
+
+/// Leaves nothing owed, forgets what the host knows, and rests.
+fn set_state(rest_ns: u64, direction: Direction, bench: &mut Bench<'_>) -> Result<(), device::IoError> {
+    match direction {
+        Direction::Write => {
+            bench.flush()?;
+        }
+        Direction::Read => device::Device::drop_caches(bench.medium)?,
+    }
+    let rest_ns = rest_ns.min(bench.time_left_ns() / 2);
+    rest(rest_ns, bench);
+    Ok(())
+}
+
+/// Lets time pass, in steps short enough to be interrupted.
+pub fn rest(duration_ns: u64, bench: &mut Bench<'_>) {
+    let mut left_ns = duration_ns;
+    while left_ns > 0 && !bench.must_stop() {
+        let step_ns = left_ns.min(100 * MILLISECOND_NS);
+        device::Device::idle(bench.medium, step_ns);
+        left_ns -= step_ns;
+    }
+}
+
+/// The cells before this one that are of the same test and ended in order.
+pub fn earlier<'a>(cell: &'a PlannedCell, bench: &'a Bench<'_>) -> impl Iterator<Item = &'a record::Cell> + use<'a> {
+    bench.done.iter().filter(|done| done.test == cell.test && done.stop != Stop::Error)
+}
