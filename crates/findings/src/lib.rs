@@ -7,24 +7,125 @@
 //! - whatever the record holds (nothing, half a run, numbers that are none), nothing here panics.
 //!
 //! Every id has a page in `docs/findings/` that says what is concluded from what, with which thresholds, and whose they are.
+//!
+//! Where to begin reading: `figure.rs` (how a figure gets out of a record), `verdict.rs` (what it comes to), then any other file.
 
+mod advice;
+mod caches;
+mod capacity;
+mod classes;
+mod content;
 mod draft;
 mod figure;
+mod geometry;
+mod host;
+mod identity;
 mod likelihood;
+mod open_aus;
+mod places;
+mod random_write;
 mod stalls;
+mod thresholds;
+mod throttling;
+mod tricks;
 mod uses;
 mod verdict;
+mod write_unit;
 
 use record::{Finding, Record};
 
+pub use geometry::{Levels, fit_levels, fit_page};
 pub use uses::{Use, UseError};
+pub use write_unit::{UnitFit, fit_unit};
+
+/// Every id a finding can have. Each has a page, `docs/findings/ID.md`.
+pub const IDS: [&str; 47] = [
+    "verdict",
+    "verdict-root-disk",
+    "verdict-camera",
+    "verdict-video",
+    "verdict-logger",
+    "verdict-database",
+    "claim",
+    "class-claim",
+    "classes",
+    "capacity",
+    "verify",
+    "counterfeit-hints",
+    "io-error",
+    "health",
+    "random-write",
+    "small-write-bypass",
+    "write-amplification",
+    "stalls",
+    "compression",
+    "repeats-recognised",
+    "equal-rewrites-skipped",
+    "span-cache",
+    "slc-cache",
+    "throttling",
+    "idle-recovery",
+    "front-area",
+    "along-the-medium",
+    "pattern-cheat",
+    "misalignment",
+    "management-unit",
+    "flush",
+    "steady-state",
+    "allocation-unit",
+    "page",
+    "write-unit",
+    "open-units",
+    "open-units-random",
+    "usb-split",
+    "medium-dip",
+    "impossible",
+    "host",
+    "advice-alignment",
+    "advice-file-system",
+    "advice-logs",
+    "advice-reserve",
+    "advice-scheduler",
+    "advice-trim",
+];
 
 /// All conclusions of a record, the verdict first, then failures, warnings, and what is good to know.
 pub fn conclude(record: &Record) -> Vec<Finding> {
     conclude_for(record, &[])
 }
 
-/// The same for someone who wants the medium for these uses: a use it is surely unfit for is a failure.
+/// The same for someone who wants the medium for these uses: one that it is surely unfit for is a failure.
 pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
-    verdict::conclude(record, wanted)
+    let mut rest = Vec::new();
+    rest.extend(classes::claims(record));
+    rest.extend(capacity::conclude(record));
+    rest.extend(identity::conclude(record));
+    rest.extend(host::conclude(record));
+    rest.extend(random_write::conclude(record));
+    rest.extend(stalls::conclude(record));
+    rest.extend(content::conclude(record));
+    rest.extend(caches::conclude(record));
+    rest.extend(throttling::conclude(record));
+    rest.extend(tricks::conclude(record));
+    rest.extend(places::conclude(record));
+    rest.extend(geometry::conclude(record));
+    rest.extend(write_unit::conclude(record));
+    rest.extend(open_aus::conclude(record));
+    rest.extend(classes::conclude(record));
+    // The loudest first, otherwise in this order; advice follows from all of it.
+    rest.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let mut findings = verdict::conclude(record, wanted);
+    findings.extend(rest);
+    findings.extend(advice::conclude(record));
+    findings
+}
+
+/// The page of a finding, from the root of the project's sources; `None` for an id that is not ours.
+pub fn page(id: &str) -> Option<String> {
+    IDS.contains(&id).then(|| format!("docs/findings/{id}.md"))
+}
+
+/// Whether a finding is part of the verdict: what a reader wants to know first.
+pub fn is_verdict(finding: &Finding) -> bool {
+    finding.id == "verdict" || finding.id.starts_with("verdict-")
 }

@@ -1,0 +1,148 @@
+//! Caches that make a medium look better than it is: a fast way for small spans, and a fast beginning that runs full.
+
+use record::units::{KIB, MIB, significant};
+use record::{Axis, Cell, Content, Finding, Pattern, Record, Region, Series};
+
+use crate::draft::Draft;
+use crate::figure::{self, Figure, Ratio, size};
+use crate::geometry;
+
+/// A small span this much faster than a large one is cached (flash.md C2).
+const SPAN_RATIO: f64 = 3.0;
+/// Spans from here on stand for the medium as a system uses it (flash.md C2: at least 512 MiB; `quick` has 256).
+const LARGE_SPAN: u64 = 256 * MIB;
+
+/// `span-cache` and `slc-cache`.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    [span_cache(record), slc_cliff(record)].into_iter().flatten().collect()
+}
+
+/// Random 4 KiB writes over different spans that differ in nothing else, the smallest span first; of equal spans the last.
+fn spans(record: &Record) -> Vec<(u64, Figure<'_>)> {
+    let same = |cell: &&Cell| {
+        let params = &cell.params;
+        let random = matches!(params.pattern, None | Some(Pattern::Permutation | Pattern::Uniform | Pattern::Stratified));
+        random
+            && crate::verdict::writes(cell)
+            && params.block_bytes == Some(4 * KIB)
+            && (params.threads, params.queue_depth) == (1, 1)
+            && params.region != Some(Region::Front)
+            && matches!(params.content, None | Some(Content::Incompressible))
+    };
+    let mut spans: Vec<(u64, Figure)> = Vec::new();
+    for cell in ["random-write", "span-sweep"].iter().flat_map(|test| figure::cells(record, test)).filter(same) {
+        let Some((span, figure)) = cell.params.span_bytes.zip(Figure::of(cell, "iops")) else { continue };
+        spans.retain(|(other, _)| *other != span);
+        spans.push((span, figure));
+    }
+    spans.sort_by_key(|(span, _)| *span);
+    spans
+}
+
+/// `span-cache`: fast within a small span, slow over a large one. What a few open allocation units explain is not called a cache.
+fn span_cache(record: &Record) -> Option<Finding> {
+    let spans = spans(record);
+    let (large_span, slow) = spans.iter().rev().find(|(span, _)| *span >= LARGE_SPAN)?;
+    let (small_span, fast) = spans.iter().filter(|(span, _)| *span < LARGE_SPAN && span * 4 <= *large_span).max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    let ratio = Ratio::of(fast, slow);
+    if !ratio.is_above(SPAN_RATIO) {
+        return None;
+    }
+    // Where the geometric middle between fast and slow is crossed, the cache ends; between two spans the middle of both is the best guess.
+    let middle = (fast.value * slow.value).sqrt();
+    let last_fast = spans.iter().filter(|(span, figure)| *span >= *small_span && figure.value >= middle).map(|(span, _)| *span).max()?;
+    let first_slow = spans.iter().map(|(span, _)| *span).find(|span| *span > last_fast)?;
+    let estimate = ((last_fast as f64) * (first_slow as f64)).sqrt();
+    let open_bytes = geometry::open_bytes(record);
+    if open_bytes.is_some_and(|open| estimate <= 2.0 * open as f64) {
+        return None;
+    }
+    let extent = if first_slow <= 4 * last_fast {
+        format!("about {}", size((estimate / MIB as f64).round() as u64 * MIB))
+    } else {
+        format!("at least {} and less than {}", size(last_fast), size(first_slow))
+    };
+    let statement = format!(
+        "It is fast only within small spans: {} random writes of 4 KiB a second within {}, {} over {}. Benchmarks that use a small file measure its cache ({extent}), not the medium.",
+        significant(fast.value),
+        size(*small_span),
+        significant(slow.value),
+        size(*large_span)
+    );
+    let lines = spans.iter().map(|(span, figure)| format!("span {}: {figure}", size(*span)));
+    let lines: Vec<String> = lines.chain([format!("cache_bytes between {last_fast} and {first_slow}, estimate {}", estimate.round())]).collect();
+    Some(Draft::warning("span-cache", statement).notes(lines).note(format!("{ratio}; told from {SPAN_RATIO} on (flash.md C2)")).surely(ratio.above(SPAN_RATIO)).done())
+}
+
+/// A fast beginning and what is left after it.
+pub(crate) struct Cliff {
+    /// Where in the series it lies, in the unit of its first axis, from its beginning.
+    pub at: f64,
+    /// Level of each stretch: (its end, rate).
+    pub levels: Vec<(f64, f64)>,
+}
+
+/// The cliffs of a rate along something: segments of at least 8 windows, each step at least a quarter down (flash.md F4).
+pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
+    let points: Vec<[f64; 2]> = series.points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0).take(4096).collect();
+    if points.len() < 16 || points.len() > 1024 {
+        return None;
+    }
+    let rates: Vec<f64> = points.iter().map(|[_, rate]| *rate).collect();
+    let segments = stats::change_points(&rates);
+    let mut levels: Vec<(f64, f64)> = Vec::new();
+    for segment in &segments {
+        let end = points[segment.to - 1][0] - origin;
+        match levels.last_mut() {
+            // A step of less than a quarter is no cliff: both are one level.
+            Some(last) if (last.1 / segment.mean).max(segment.mean / last.1) < 1.25 => *last = (end, last.1),
+            _ => levels.push((end, segment.mean)),
+        }
+    }
+    let first = levels.first()?;
+    let falls = levels.len() > 1 && levels.windows(2).all(|pair| pair[1].1 < pair[0].1);
+    falls.then(|| Cliff { at: first.0, levels: levels.clone() })
+}
+
+/// The longest fill with incompressible data that has a curve, and where the curve begins.
+fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
+    let first = |series: &&Series| series.y == Axis::Bps && matches!(series.x, Axis::Bytes | Axis::OffsetBytes) && !series.name.contains("pass 2");
+    let mut fills: Vec<(&Cell, &Series, f64)> = Vec::new();
+    for test in ["sustained", "prime", "random-fill"] {
+        for cell in figure::cells(record, test).filter(|cell| matches!(cell.params.form.as_deref(), None | Some("first"))) {
+            let Some(series) = cell.series.iter().find(first) else { continue };
+            let origin = if series.x == Axis::OffsetBytes { cell.params.span_offset_bytes.unwrap_or(0) as f64 } else { 0.0 };
+            fills.push((cell, series, origin));
+        }
+    }
+    fills
+}
+
+/// `slc-cache`: the rate of a fill falls to a lower level and stays there. What heat explains is said by `throttling`.
+fn slc_cliff(record: &Record) -> Option<Finding> {
+    if crate::throttling::is_heat(record) {
+        return None;
+    }
+    let (cell, series, found) = fills(record).into_iter().find_map(|(cell, series, origin)| Some((cell, series, cliff(series, origin)?)))?;
+    let (first, last) = (found.levels.first()?, found.levels.last()?);
+    let rate = |bps: f64| figure::quantity("bps", bps);
+    let statement = format!(
+        "Writing begins at {} and falls to {} after {}: a fast cache ran full. What lasts is {}.",
+        rate(first.1),
+        rate(last.1),
+        size(found.at.max(0.0) as u64),
+        rate(last.1)
+    );
+    let mut from = 0.0;
+    let levels: Vec<String> = found
+        .levels
+        .iter()
+        .map(|(end, bps)| {
+            let line = format!("{}: {} from {} to {}", figure::named(cell), rate(*bps), size(from as u64), size(end.max(0.0) as u64));
+            from = end.max(0.0);
+            line
+        })
+        .collect();
+    let why = format!("levels of '{}' over {} windows; told from a step of a quarter on (flash.md F4)", series.name, series.points.len());
+    Some(Draft::warning("slc-cache", statement).notes(levels).note(format!("cache_bytes {}", found.at.round())).note(why).done())
+}

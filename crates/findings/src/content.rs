@@ -1,0 +1,95 @@
+//! Controllers that compress or recognise data: what a benchmark that writes zeros measures of them (flash.md C2).
+
+use record::units::significant;
+use record::{Cell, Content, Finding, Record};
+
+use crate::draft::Draft;
+use crate::figure::{self, Figure, Ratio};
+
+/// Easy data this much faster than incompressible data is no accident (flash.md C2).
+const TELLING: f64 = 1.15;
+/// And the interval must leave out differences as small as this, which order and wear can make.
+const AT_LEAST: f64 = 1.05;
+
+/// A comparison of the same writes with other data.
+struct Pair<'a> {
+    easy: Figure<'a>,
+    hard: Figure<'a>,
+    ratio: Ratio,
+}
+
+impl<'a> Pair<'a> {
+    fn of(easy: &'a Cell, hard: &'a Cell) -> Option<Pair<'a>> {
+        let metric = if figure::Figure::of(easy, "bps").is_some() { "bps" } else { "iops" };
+        let (easy, hard) = (Figure::of(easy, metric)?, Figure::of(hard, metric)?);
+        let ratio = Ratio::of(&easy, &hard);
+        Some(Pair { easy, hard, ratio })
+    }
+
+    fn tells(&self) -> bool {
+        self.ratio.value >= TELLING && self.ratio.is_above(AT_LEAST)
+    }
+}
+
+/// `compression`, `repeats-recognised`, `equal-rewrites-skipped`.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    [compression(record), repeats(record), rewrites(record)].into_iter().flatten().collect()
+}
+
+/// Cells of a pair of tests, or of one test, that differ in content alone: (these, incompressible).
+fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
+    let mut pairs = Vec::new();
+    for easy in record.cells.iter().filter(|cell| figure::is_sound(cell) && cell.params.content.is_some_and(is_easy)) {
+        let counterpart = if easy.test == "zero-fill" { "random-fill" } else { easy.test.as_str() };
+        let same = |cell: &&Cell| {
+            let (a, b) = (&easy.params, &cell.params);
+            cell.params.content == Some(Content::Incompressible)
+                && (a.direction, a.pattern, a.block_bytes, a.region, a.threads, a.queue_depth) == (b.direction, b.pattern, b.block_bytes, b.region, b.threads, b.queue_depth)
+                && (easy.test == "content-sweep" || a.form == b.form)
+                && !cell.params.form.as_deref().is_some_and(|form| form.starts_with("rewrite"))
+        };
+        pairs.extend(figure::cells(record, counterpart).find(same).and_then(|hard| Pair::of(easy, hard)));
+    }
+    pairs
+}
+
+fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
+    pairs.into_iter().filter(Pair::tells).max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))
+}
+
+fn told(id: &str, pair: &Pair, statement: String) -> Finding {
+    let asked = format!("{}; told from {TELLING} on (flash.md C2)", pair.ratio);
+    Draft::warning(id, statement).figures([&pair.easy, &pair.hard]).note(asked).surely(pair.ratio.above(AT_LEAST)).done()
+}
+
+fn compression(record: &Record) -> Option<Finding> {
+    let pair = strongest(pairs(record, |content| matches!(content, Content::Zeros | Content::Byte(_))))?;
+    let statement = format!(
+        "Zeros are written {} times as fast as data that does not compress ({} against {}): the controller compresses or recognises them. Figures of tools that write zeros are not true for pictures, video or archives.",
+        significant(pair.ratio.value),
+        pair.easy.text(),
+        pair.hard.text()
+    );
+    Some(told("compression", &pair, statement))
+}
+
+fn repeats(record: &Record) -> Option<Finding> {
+    let pair = strongest(pairs(record, |content| content == Content::Repeated))?;
+    let statement = format!(
+        "One block over and over is written {} times as fast as blocks that differ ({} against {}): the controller recognises repeated data.",
+        significant(pair.ratio.value),
+        pair.easy.text(),
+        pair.hard.text()
+    );
+    Some(told("repeats-recognised", &pair, statement))
+}
+
+/// Data that lies there already, written again, against new data.
+fn rewrites(record: &Record) -> Option<Finding> {
+    let pair = Pair::of(figure::form(record, "content-sweep", "rewrite-equal")?, figure::form(record, "content-sweep", "rewrite-new")?)?;
+    let statement = format!(
+        "Writing again what lies there already is {} times as fast as writing something new: the controller skips equal data.",
+        significant(pair.ratio.value)
+    );
+    pair.tells().then(|| told("equal-rewrites-skipped", &pair, statement))
+}

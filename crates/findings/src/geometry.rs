@@ -1,0 +1,226 @@
+//! What lies inside: the allocation unit and the page by read timing (flash.md B3.1), cross-checked with what the registers declare (B3.2).
+//! Writing shows the rest: [`open_aus`](crate::open_aus) and [`write_unit`](crate::write_unit).
+
+use record::units::{KIB, MIB, Nanos};
+use record::{Axis, Finding, Record};
+
+use crate::draft::Draft;
+use crate::figure::{self, size};
+use crate::{likelihood, open_aus};
+
+/// Sizes between which an allocation unit is looked for.
+const SMALLEST: f64 = (16 * KIB) as f64;
+const LARGEST: f64 = (96 * MIB) as f64;
+/// No allocation unit is smaller (flash.md B2); a step below is that of pages.
+const SMALLEST_AU: u64 = 128 * KIB;
+/// A step that tells: so many nanoseconds (flash.md B3.1).
+const STEP_NS: f64 = 25_000.0;
+
+/// Two levels fitted to the read times across boundaries of each size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Levels {
+    /// The first size of the upper level, in bytes.
+    pub size_bytes: u64,
+    /// What a read across costs more, below it, in nanoseconds.
+    pub low_ns: f64,
+    /// From it on.
+    pub high_ns: f64,
+    /// Residual standard deviation, in nanoseconds.
+    pub residual_ns: f64,
+    /// The probability of this size among all, as the residuals have it.
+    pub confidence: f64,
+}
+
+impl Levels {
+    /// Whether the step is large enough to be one (flash.md B3.1, validated on 48 listings of microSD cards).
+    pub fn is_visible(&self) -> bool {
+        self.high_ns - self.low_ns > STEP_NS.max(3.0 * self.residual_ns) && self.high_ns > 1.25 * self.low_ns
+    }
+}
+
+/// Fits the allocation unit to points (size in bytes, extra time of a read across a boundary of that size in nanoseconds): a boundary of
+/// size s is one between units where the unit divides s, so each candidate says which sizes are slow. `None` below six sizes.
+pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
+    let mut points: Vec<(u64, f64)> = points
+        .iter()
+        .filter(|[size, diff]| (SMALLEST..=LARGEST).contains(size) && diff.is_finite())
+        .map(|[size, diff]| (*size as u64, *diff))
+        .collect();
+    points.sort_by_key(|(size, _)| *size);
+    points.dedup_by_key(|(size, _)| *size);
+    if points.len() < 6 {
+        return None;
+    }
+    let fits: Vec<(u64, [f64; 2], f64)> = points.iter().filter_map(|(candidate, _)| two_levels(&points, *candidate)).collect();
+    let errors: Vec<f64> = fits.iter().map(|(_, _, error)| *error).collect();
+    let weights = likelihood::weights(&errors, points.len(), 2);
+    let best = (0..fits.len()).min_by(|a, b| errors[*a].total_cmp(&errors[*b]))?;
+    let (size_bytes, [low_ns, high_ns], error) = fits[best];
+    let residual_ns = (error / (points.len() - 2) as f64).sqrt();
+    Some(Levels { size_bytes, low_ns, high_ns, residual_ns, confidence: weights[best] })
+}
+
+/// Mean time of the sizes that the candidate does not divide and of those it does, and the squared error about them. `None` unless both
+/// exist and the second is higher.
+fn two_levels(points: &[(u64, f64)], candidate: u64) -> Option<(u64, [f64; 2], f64)> {
+    let (upper, lower): (Vec<_>, Vec<_>) = points.iter().partition(|(size, _)| size.is_multiple_of(candidate));
+    let mean = |part: &[&(u64, f64)]| part.iter().map(|(_, diff)| diff).sum::<f64>() / part.len() as f64;
+    let parts = [lower.iter().collect::<Vec<_>>(), upper.iter().collect::<Vec<_>>()];
+    if parts.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let levels = [mean(&parts[0]), mean(&parts[1])];
+    let error = |part: &[&(u64, f64)], level: f64| part.iter().map(|(_, diff)| (diff - level).powi(2)).sum::<f64>();
+    (levels[1] > levels[0]).then(|| (candidate, levels, error(&parts[0], levels[0]) + error(&parts[1], levels[1])))
+}
+
+/// The page (or the pages programmed at once): the smallest power of two up to 128 KiB across whose boundary a read costs 25 us and half
+/// again more than across one of half the size (flash.md B3.1).
+pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
+    let at = |bytes: u64| points.iter().find(|[size, _]| *size == bytes as f64).map(|[_, diff]| *diff).filter(|diff| diff.is_finite());
+    let sizes = std::iter::successors(Some(4 * KIB), |size| Some(size * 2)).take_while(|size| *size <= 128 * KIB);
+    sizes.into_iter().find(|size| {
+        at(*size).zip(at(size / 2)).is_some_and(|(slow, fast)| slow - fast > STEP_NS && slow > 1.5 * fast)
+    })
+}
+
+/// The points of the series of read times across boundaries.
+fn align_points(record: &Record) -> Option<(&record::Cell, &[[f64; 2]])> {
+    figure::cells(record, "align-read").find_map(|cell| {
+        let diff = cell.series.iter().find(|series| series.name == "diff" && series.x == Axis::OffsetBytes)?;
+        Some((cell, diff.points.as_slice()))
+    })
+}
+
+/// The allocation unit as reads show it.
+fn measured_au(record: &Record) -> Option<Levels> {
+    let (_, points) = align_points(record)?;
+    fit_levels(points).filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU)
+}
+
+/// The allocation unit in bytes: measured, else declared.
+pub(crate) fn au_bytes(record: &Record) -> Option<u64> {
+    let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
+    measured_au(record).map(|levels| levels.size_bytes).or(declared.filter(|bytes| *bytes > 0))
+}
+
+/// The page in bytes, as reads show it.
+pub(crate) fn page_bytes(record: &Record) -> Option<u64> {
+    fit_page(align_points(record)?.1)
+}
+
+/// How much can be written to at random without a merge: open allocation units times their size, where both are known.
+pub(crate) fn open_bytes(record: &Record) -> Option<u64> {
+    au_bytes(record).zip(open_aus::linear(record)).map(|(au, open)| au.saturating_mul(open))
+}
+
+/// `allocation-unit` and `page`.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    let Some((cell, points)) = align_points(record) else { return Vec::new() };
+    let Some(levels) = fit_levels(points) else { return Vec::new() };
+    let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
+    let fit = format!(
+        "{}: reads across a boundary cost {} more below {} and {} more from there on (residual {})",
+        figure::named(cell),
+        signed(levels.low_ns),
+        size(levels.size_bytes),
+        signed(levels.high_ns),
+        signed(levels.residual_ns)
+    );
+    let visible = levels.is_visible() && levels.size_bytes >= SMALLEST_AU;
+    let statement = match (visible, declared) {
+        (true, None) => format!("It manages its flash in allocation units of {}.", size(levels.size_bytes)),
+        (true, Some(declared)) if declared == levels.size_bytes => {
+            format!("It manages its flash in allocation units of {}, as its registers declare.", size(declared))
+        }
+        (true, Some(declared)) if declared.is_multiple_of(levels.size_bytes) => format!(
+            "Reads show allocation units of {}; the registers declare {}, a multiple. Align to the larger one.",
+            size(levels.size_bytes),
+            size(declared)
+        ),
+        (true, Some(declared)) => format!(
+            "Reads show allocation units of {}, the registers declare {}: one of them is wrong, or the declared one is not physical.",
+            size(levels.size_bytes),
+            size(declared)
+        ),
+        (false, Some(declared)) => format!("The allocation unit does not show in read times; the registers declare {}.", size(declared)),
+        (false, None) => "The allocation unit does not show in read times: the controller maps pages, or it is fast enough to hide it.".to_owned(),
+    };
+    let confidence = visible.then_some(levels.confidence);
+    let au = Draft::info("allocation-unit", statement).note(fit);
+    let au = if visible { au.note(format!("au_bytes {}", levels.size_bytes)) } else { au };
+    let mut findings = vec![au.note("two levels; a step of 25 us, 3 residuals and a quarter (flash.md B3.1)").surely(confidence).done()];
+    if let Some(page) = fit_page(points) {
+        let statement = format!("Pages, or the pages it programs at once, are {}: smaller writes cost as much as one of that size.", size(page));
+        findings.push(Draft::info("page", statement).note(format!("page_bytes {page}, from {}", figure::named(cell))).note("flash.md B3.1").done());
+    }
+    findings
+}
+
+/// A time that may be negative, by chance.
+fn signed(ns: f64) -> String {
+    let sign = if ns < 0.0 { "-" } else { "" };
+    format!("{sign}{}", Nanos(ns.abs() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points of flashbench -a: powers of two with these differences in microseconds, from `first` on.
+    fn powers(first: u64, diffs_us: &[f64]) -> Vec<[f64; 2]> {
+        diffs_us.iter().enumerate().map(|(k, us)| [(first << k) as f64, us * 1e3]).collect()
+    }
+
+    /// What a medium with this unit shows at 2^k and 3*2^k, with some noise.
+    fn ladder(au: u64, low_us: f64, high_us: f64) -> Vec<[f64; 2]> {
+        let sizes = (11..=26).flat_map(|k| [1u64 << k, 3u64 << (k - 1)]);
+        sizes
+            .enumerate()
+            .map(|(at, size)| {
+                let level = if size % au == 0 { high_us } else if size >= 16 * KIB { low_us } else { 5.0 };
+                [size as f64, (level + [1.5, -2.0, 0.5, -1.0, 2.2][at % 5]) * 1e3]
+            })
+            .collect()
+    }
+
+    #[track_caller]
+    fn check(points: &[[f64; 2]], au: Option<u64>, page: Option<u64>) {
+        let levels = fit_levels(points);
+        let seen = levels.filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU);
+        assert_eq!((seen.map(|levels| levels.size_bytes), fit_page(points)), (au, page), "{levels:?}");
+    }
+
+    #[test]
+    fn levels_seen_on_survey_cards() {
+        // flash.md B3.1, levels of card 2 (>= 4M 320-374, 2M..16K 57-68, <= 8K < 10), 10 (233/72), 21 (445/260), 29 (only the 16K step).
+        check(&powers(2 * KIB, &[4.0, 6.0, 9.0, 57.0, 60.0, 63.0, 61.0, 66.0, 68.0, 59.0, 62.0, 320.0, 350.0, 374.0, 341.0, 333.0]), Some(4 * MIB), Some(16 * KIB));
+        check(&powers(2 * KIB, &[4.0, 5.0, 9.0, 72.0, 70.0, 74.0, 71.0, 73.0, 72.0, 75.0, 70.0, 233.0, 230.0, 236.0, 229.0, 231.0]), Some(4 * MIB), Some(16 * KIB));
+        check(&powers(2 * KIB, &[4.0, 5.0, 260.0, 262.0, 258.0, 261.0, 263.0, 259.0, 260.0, 255.0, 264.0, 445.0, 450.0, 441.0, 439.0, 447.0]), Some(4 * MIB), Some(8 * KIB));
+        check(&powers(2 * KIB, &[4.0, 6.0, 5.0, 52.0, 50.0, 51.0, 53.0, 52.0, 49.0, 50.0, 51.0, 52.0, 50.0, 51.0, 53.0, 52.0]), None, Some(16 * KIB));
+    }
+
+    #[test]
+    fn a_file_in_memory_shows_nothing() {
+        // flashbench -a on a loop device over a file: no flash, some negative differences.
+        let diffs = [0.828, 1.09, 1.17, -1.737, 0.134, -0.107, -1.646, 1.37, 0.5, -0.991, 2.41, -2.22, 3.11, 2.69, 0.267, -1.055];
+        check(&powers(2 * KIB, &diffs), None, None);
+    }
+
+    #[test]
+    fn units_of_three_are_told_from_powers_of_two() {
+        for au in [128 * KIB, MIB, 3 * MIB / 2, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 24 * MIB] {
+            check(&ladder(au, 60.0, 300.0), Some(au), Some(16 * KIB));
+            assert!(fit_levels(&ladder(au, 60.0, 300.0)).unwrap().confidence > 0.99);
+        }
+    }
+
+    #[test]
+    fn too_few_or_broken_points_are_no_fit() {
+        assert_eq!(fit_levels(&[]), None);
+        assert_eq!(fit_levels(&[[f64::NAN, 1.0]; 20]), None);
+        assert_eq!(fit_levels(&powers(16 * KIB, &[1.0; 5])), None);
+        check(&powers(16 * KIB, &[f64::NAN; 12]), None, None);
+        check(&powers(16 * KIB, &[0.0; 12]), None, None);
+    }
+}

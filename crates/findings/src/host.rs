@@ -1,0 +1,124 @@
+//! What is the host's doing and not the medium's: limits of the link, settings that changed the number, impossible numbers (peers.md
+//! wishes 4 and 12).
+
+use record::units::{BytesPerSecond, KIB, significant};
+use record::{Ended, Finding, Flag, Record, Stop};
+
+use crate::draft::Draft;
+use crate::figure::{self, Figure, Ratio};
+
+/// `io-error`, `impossible`, `host`, `usb-split`.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    [io_error(record), impossible(record), host(record), usb_split(record)].into_iter().flatten().collect()
+}
+
+/// The medium failed.
+fn io_error(record: &Record) -> Option<Finding> {
+    let failed: Vec<_> = record.cells.iter().filter(|cell| cell.stop == Stop::Error).collect();
+    let first = failed.first()?;
+    let reason = first.reason.clone().unwrap_or_else(|| "no reason was recorded".into());
+    let statement = format!("It failed while it was measured ({}): {reason}. Do not trust data to it.", first.test);
+    let draft = if record.run.ended == Ended::Error { Draft::failure("io-error", statement) } else { Draft::warning("io-error", format!("{} ended by an error: {reason}.", first.test)) };
+    Some(draft.notes(failed.iter().map(|cell| format!("{}: {}", figure::named(cell), cell.reason.as_deref().unwrap_or("no reason was recorded")))).done())
+}
+
+/// Numbers that are not the medium's.
+fn impossible(record: &Record) -> Option<Finding> {
+    let flagged = |cell: &record::Cell| cell.flags.iter().find(|flag| flag.is_impossible()).map(|flag| format!("{}: {flag}", figure::named(cell)));
+    let lines: Vec<String> = record.cells.iter().filter_map(flagged).collect();
+    let of_run: Vec<String> = record.flags.iter().filter(|flag| flag.is_impossible()).map(ToString::to_string).collect();
+    if lines.is_empty() && of_run.is_empty() {
+        return None;
+    }
+    let statement = match of_run.first() {
+        Some(flag) => format!("The numbers of this run are not those of a medium: {flag}."),
+        None => format!("{} of {} results are impossible for this medium; they were answered elsewhere and are not used.", lines.len(), record.cells.len()),
+    };
+    Some(Draft::warning("impossible", statement).notes(of_run).notes(lines).done())
+}
+
+/// Reading this close to what the link carries is reading as fast as the link.
+const LINK_BOUND: f64 = 0.85;
+
+/// What of the host may have limited the medium.
+fn host(record: &Record) -> Option<Finding> {
+    let mut limits: Vec<String> = Vec::new();
+    let mut evidence: Vec<String> = Vec::new();
+    let link = record.target.link.clone().unwrap_or_default();
+    let mode = link.mode.clone().unwrap_or_default();
+    if let Some((figure, max_bps)) = figure::sequential(record, "sequential-read").zip(link.max_bps.filter(|max| max.is_finite() && *max > 0.0))
+        && figure.value >= LINK_BOUND * max_bps
+    {
+        limits.push(format!("reads reach what the link carries ({}), so the medium may be faster", BytesPerSecond(max_bps)));
+        evidence.push(figure.to_string());
+    }
+    let classes = record.medium.classes.clone().unwrap_or_default();
+    let uhs = classes.uhs_grade.is_some_and(|grade| grade > 0) || classes.video_class.is_some_and(|class| class > 10);
+    if uhs && ["high-speed", "legacy"].iter().any(|slow| mode.contains(slow)) {
+        limits.push("a UHS card runs in a mode for older cards, at 25 MB/s or less: slot, wiring or driver cannot do better".into());
+    }
+    if mode.starts_with("480 ") || mode.starts_with("12 ") {
+        limits.push("it is attached by USB 2 or less, which carries 30 to 42 MB/s at best".into());
+    }
+    if classes.app_class == Some(2) && link.command_queue != Some(true) {
+        limits.push("an A2 card is run without its command queue, and is no faster than A1 then".into());
+    }
+    if record.medium.behind_reader == Some(true) {
+        limits.push("the card is behind a reader, which adds 0.5 to 0.8 ms to each access".into());
+    }
+    let queue = record.target.queue.clone().unwrap_or_default();
+    if queue.wbt_lat_usec.is_some_and(|usec| usec > 0) && record.cells.iter().any(|cell| figure::is_sound(cell) && cell.params.path == record::Path::Buffered && crate::verdict::writes(cell)) {
+        limits.push("writeback throttling is on and slows buffered writes".into());
+    }
+    if let Some(host) = &record.host {
+        if host.governor.as_deref() == Some("powersave") && host.arch.as_deref() != Some("x86_64") {
+            limits.push("the processor is held at its lowest frequency (governor powersave)".into());
+        }
+        if host.throttled.as_deref().is_some_and(|flags| !["", "0x0", "0"].contains(&flags)) {
+            limits.push("the board throttled itself for heat or low voltage".into());
+        }
+    }
+    let of_run = |wanted: fn(&Flag) -> bool| record.flags.iter().chain(record.cells.iter().flat_map(|cell| &cell.flags)).find(|flag| wanted(flag));
+    limits.extend(of_run(|flag| matches!(flag, Flag::BusyHost { .. })).map(ToString::to_string));
+    limits.extend(of_run(|flag| matches!(flag, Flag::HostCached)).map(ToString::to_string));
+    if limits.is_empty() {
+        return None;
+    }
+    evidence.extend(link.driver.map(|driver| format!("driver {driver}")));
+    evidence.extend((!mode.is_empty()).then(|| format!("link: {mode}")));
+    evidence.extend(queue.scheduler.map(|scheduler| format!("scheduler {scheduler}")));
+    let statement = format!("The host may have limited it: {}.", limits.join("; "));
+    Some(Draft::warning("host", statement).notes(evidence).note("flash.md D1, D4, G6").done())
+}
+
+/// A dip from a block size on that does not fit the largest command of the link.
+const DIP: f64 = 0.75;
+
+/// `usb-split` or `medium-dip`: writes or reads of 128 KiB are slower than of 64 KiB. Where 120 KiB, the largest command of most USB drivers,
+/// is fast, the split is to blame; the rest of 8 KiB is a command of its own. Where there is a known limit, the same holds for it.
+fn usb_split(record: &Record) -> Option<Finding> {
+    ["sequential-write", "sequential-read"].into_iter().find_map(|test| {
+        let at = |kib: u64| Figure::of(figure::standard(record, test, kib * KIB)?, "bps");
+        let (whole, dip) = (at(64)?, at(128)?);
+        let ratio = Ratio::of(&whole, &dip);
+        if !ratio.is_above(1.0 / DIP) {
+            return None;
+        }
+        let limit_kib = record.target.queue.as_ref().and_then(|queue| queue.max_sectors_kb);
+        let fits = at(120);
+        let splits = limit_kib.is_some_and(|limit| limit < 128 && 128 % limit != 0);
+        let blame = match &fits {
+            Some(fits) => fits.value >= 0.9 * whole.value,
+            None => splits,
+        };
+        let doing = if test == "sequential-write" { "Writes" } else { "Reads" };
+        let lost = significant((1.0 - dip.value / whole.value) * 100.0);
+        let draft = if blame {
+            let limit = limit_kib.filter(|limit| *limit < 128).unwrap_or(120);
+            Draft::info("usb-split", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB because the driver sends them as {limit} KiB and a rest. It is not the medium: blocks of {limit} KiB, or of 1 MiB and more, avoid it."))
+        } else {
+            Draft::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB, and no split of commands explains it: it is the medium."))
+        };
+        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("flash.md D4").surely(ratio.above(1.0 / DIP)).done())
+    })
+}

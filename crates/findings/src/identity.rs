@@ -1,0 +1,124 @@
+//! What the medium says of itself: registers that no honest card has, and its health.
+
+use record::units::{Bytes, significant};
+use record::{Finding, Record};
+
+use crate::draft::Draft;
+
+/// `counterfeit-hints` and `health`.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    [counterfeit(record), health(record)].into_iter().flatten().collect()
+}
+
+/// The fields of an SD card's CID register that tell (flash.md G1). The serial number stays out of every statement.
+struct Cid {
+    manufacturer: u8,
+    oem: [u8; 2],
+    name: [u8; 5],
+    serial: u32,
+    year: u32,
+    month: u32,
+}
+
+impl Cid {
+    /// Reads 32 hexadecimal digits.
+    fn parse(text: &str) -> Option<Cid> {
+        let text = text.trim();
+        if text.len() != 32 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
+        let mut bytes = [0u8; 16];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+        }
+        let date = u32::from(bytes[13] & 0x0f) << 8 | u32::from(bytes[14]);
+        Some(Cid {
+            manufacturer: bytes[0],
+            oem: [bytes[1], bytes[2]],
+            name: [bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]],
+            serial: u32::from_be_bytes([bytes[9], bytes[10], bytes[11], bytes[12]]),
+            year: 2000 + (date >> 4),
+            month: date & 0x0f,
+        })
+    }
+}
+
+/// Manufacturers whose cards always carry these OEM ids (flash.md G2).
+const OEMS: [(u8, &str, &[&str]); 4] =
+    [(0x03, "SanDisk", &["SD", "PT"]), (0x1b, "Samsung", &["SM"]), (0x27, "Phison", &["PH"]), (0x74, "Transcend", &["JE", "JT", "J`", "J0"])];
+
+/// `counterfeit-hints`: registers that no honest card has (flash.md G3).
+fn counterfeit(record: &Record) -> Option<Finding> {
+    let medium = &record.medium;
+    // A reader that hides the card shows its own identity; an eMMC's register has another form.
+    if medium.kind != record::MediumKind::Sd || medium.behind_reader == Some(true) {
+        return None;
+    }
+    let cid = Cid::parse(medium.cid.as_deref()?)?;
+    let hints = hints(&cid, medium.capacity_bytes, record.run.started.as_deref());
+    if hints.is_empty() {
+        return None;
+    }
+    let statement = format!("The card's identification is not that of an honest card: {}. Measure its real capacity before trusting it.", hints.join("; "));
+    let register = format!("CID: manufacturer 0x{:02x}, OEM 0x{:02x}{:02x}, made {}-{:02}", cid.manufacturer, cid.oem[0], cid.oem[1], cid.year, cid.month);
+    Some(Draft::warning("counterfeit-hints", statement).note(register).note("flash.md G3").done())
+}
+
+fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<String> {
+    let mut hints = Vec::new();
+    let mut hint = |found: bool, text: String| hints.extend(found.then_some(text));
+    let oem = String::from_utf8_lossy(&cid.oem).into_owned();
+    hint(cid.manufacturer == 0, "no manufacturer (0x00)".into());
+    hint(cid.manufacturer == 0x12 && cid.oem == [0x34, 0x56], "a manufacturer of 0x12 and an OEM of 0x3456 are the digits 1 to 6".into());
+    let empty = [&b"SD   "[..], b"00000", b"     ", b"\0\0\0\0\0"].contains(&cid.name.as_slice());
+    hint(empty, "no product name".into());
+    let letters = cid.name.iter().all(|byte| (0x20..0x7f).contains(byte) || *byte == 0);
+    hint(!letters, "a product name that cannot be printed".into());
+    hint(cid.serial == 0, "a serial number of 0".into());
+    hint(!(1..=12).contains(&cid.month), format!("made in month {} of a year", cid.month));
+    // SDHC came in 2006, SDXC in 2009 (the standards that define them).
+    let born = match capacity_bytes {
+        Some(bytes) if bytes > 33_000_000_000 => 2009,
+        Some(bytes) if bytes > 2_200_000_000 => 2006,
+        _ => 2000,
+    };
+    hint(cid.year < born, format!("made in {}, before there were cards of this size", cid.year));
+    let now = started.and_then(|text| text.get(..7)).and_then(|text| Some((text.get(..4)?.parse::<u32>().ok()?, text.get(5..7)?.parse::<u32>().ok()?)));
+    hint(now.is_some_and(|now| (cid.year, cid.month) > now), format!("made in {}-{:02}, after it was measured", cid.year, cid.month));
+    if let Some((_, name, oems)) = OEMS.iter().find(|(id, _, oems)| *id == cid.manufacturer && !oems.contains(&oem.as_str())) {
+        hint(true, format!("{name} as manufacturer with an OEM id of 0x{:02x}{:02x}; {name}'s cards have '{}'", cid.oem[0], cid.oem[1], oems[0]));
+    }
+    hints
+}
+
+/// `health`: what the medium says of its own wear.
+fn health(record: &Record) -> Option<Finding> {
+    let health = record.medium.health.as_ref()?;
+    let used = health.used_percent.filter(|used| used.is_finite());
+    let mut evidence = Vec::new();
+    evidence.extend(used.map(|used| format!("{} % of the rated life used", significant(used))));
+    evidence.extend(health.pre_eol.map(|state| format!("reserve: state {state} (1 normal, 2 four fifths used, 3 urgent)")));
+    evidence.extend(health.written_bytes.map(|bytes| format!("{} written in its life", Bytes(bytes))));
+    evidence.extend(health.media_errors.map(|errors| format!("{errors} media errors")));
+    if evidence.is_empty() {
+        return None;
+    }
+    evidence.extend(health.source.as_ref().map(|source| format!("from {source}")));
+    let errors = health.media_errors.filter(|errors| *errors > 0);
+    let statement = match () {
+        () if health.pre_eol == Some(3) || used.is_some_and(|used| used >= 100.0) => {
+            Draft::warning("health", "By its own account it is at the end of its rated life: expect it to become read-only or to lose data. Replace it.")
+        }
+        () if health.pre_eol == Some(2) || used.is_some_and(|used| used >= 80.0) => {
+            Draft::warning("health", "By its own account most of its rated life or of its reserve is used: plan to replace it.")
+        }
+        () if errors.is_some() => {
+            Draft::warning("health", format!("It has counted {} media errors: keep a copy of what is on it.", errors.unwrap_or_default()))
+        }
+        () => {
+            let share = used.map(|used| format!(": {} % of its rated life is used", significant(used))).unwrap_or_default();
+            Draft::info("health", format!("By its own account it is healthy{share}."))
+        }
+    };
+    Some(statement.notes(evidence).done())
+}

@@ -1,0 +1,153 @@
+//! How many allocation units can be written to in turn before every write costs a merge (flash.md B3.4, B3.5).
+
+use record::units::significant;
+use record::{Cell, Finding, Record};
+
+use crate::draft::Draft;
+use crate::figure::{self, Figure};
+
+/// The cliff: less than half the rate of one unit...
+const RATE: f64 = 0.5;
+/// ...and more than five times the median latency (flash.md B3.4).
+const LATENCY: f64 = 5.0;
+
+/// A step of the search: so many units in turn.
+struct Step<'a> {
+    units: u64,
+    rate: Figure<'a>,
+    median_ns: Option<f64>,
+}
+
+/// What the search found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Limit {
+    /// The last count without a cliff, and the first with one.
+    Between(u64, u64),
+    /// No cliff up to here.
+    Beyond(u64),
+}
+
+fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
+    let fits = |cell: &&Cell| cell.params.form.as_deref() == Some(form);
+    let mut steps: Vec<Step> = figure::cells(record, "open-aus")
+        .filter(fits)
+        .filter_map(|cell| {
+            let units = cell.params.other.get("n_aus").copied().or_else(|| Some(cell.metrics.other.get("n_aus")?.value))?;
+            let median_ns = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50).map(|ns| ns as f64).filter(|ns| *ns > 0.0);
+            (units >= 1.0).then_some(Step { units: units as u64, rate: Figure::of(cell, "bps")?, median_ns })
+        })
+        .collect();
+    steps.sort_by_key(|step| step.units);
+    steps
+}
+
+/// The limit among these steps; `None` without a step for a single unit, or with one only.
+fn limit(steps: &[Step]) -> Option<Limit> {
+    let one = steps.first().filter(|step| step.units == 1)?;
+    let is_cliff = |step: &Step| {
+        let slow = step.rate.value < RATE * one.rate.value;
+        // A cell with too few writes for a median is judged by its rate, which the same cliff brings down as far.
+        let stalls = match (step.median_ns, one.median_ns) {
+            (Some(now), Some(then)) => now > LATENCY * then,
+            _ => step.rate.value < one.rate.value / LATENCY,
+        };
+        slow && stalls
+    };
+    let last = steps.last().filter(|last| last.units > 1)?;
+    Some(match steps.iter().find(|step| is_cliff(step)) {
+        None => Limit::Beyond(last.units),
+        Some(cliff) => Limit::Between(steps.iter().filter(|step| step.units < cliff.units).map(|step| step.units).max()?, cliff.units),
+    })
+}
+
+/// The number of open allocation units written in order, where it is exact.
+pub(crate) fn linear(record: &Record) -> Option<u64> {
+    match limit(&steps(record, "linear"))? {
+        Limit::Between(open, first) if first == open + 1 => Some(open),
+        _ => None,
+    }
+}
+
+/// `open-units`, and `open-units-random` where the order within a unit makes a difference.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    let linear = steps(record, "linear");
+    let random = steps(record, "random");
+    let mut findings: Vec<Finding> = said(record, &linear).into_iter().collect();
+    findings.extend(order_matters(&linear, &random));
+    findings
+}
+
+fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
+    let found = limit(steps)?;
+    let measured = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
+    let draft = match found {
+        Limit::Between(open, first) => {
+            let after = steps.iter().find(|step| step.units == first)?;
+            let before = steps.iter().find(|step| step.units == open)?;
+            let fall = significant(before.rate.value / after.rate.value);
+            let count = if first == open + 1 { format!("{open}") } else { format!("between {open} and {}", first - 1) };
+            let unit = if count == "1" { "allocation unit" } else { "allocation units" };
+            let statement = format!("It keeps {count} {unit} open: writing to one more in turn makes each write {fall} times slower. Files written at once, and a journal, compete for them.");
+            Draft::warning("open-units", statement)
+                .note(format!("open_aus {open}, first that is too many {first}"))
+                .surely(before.rate.below(RATE * steps[0].rate.value).zip(after.rate.below(RATE * steps[0].rate.value)).map(|(early, late)| (1.0 - early) * late))
+        }
+        Limit::Beyond(most) => {
+            Draft::info("open-units", format!("Writing to {most} allocation units in turn is as fast as writing to one: no limit is visible.")).note(format!("open_aus at least {most}"))
+        }
+    };
+    let au = crate::geometry::au_bytes(record).map(|bytes| format!("allocation unit {}", figure::size(bytes)));
+    Some(draft.notes(measured).notes(au).note("a cliff: less than half the rate and five times the median latency (flash.md B3.4)").done())
+}
+
+/// Writing one open unit in random order against writing it in order (flash.md B3.5).
+fn order_matters(linear: &[Step], random: &[Step]) -> Option<Finding> {
+    let one = |steps: &[Step]| steps.iter().position(|step| step.units == 1);
+    let (ordered, mixed) = (&linear[one(linear)?].rate, &random[one(random)?].rate);
+    let ratio = figure::Ratio::of(ordered, mixed);
+    ratio.is_above(3.0).then(|| {
+        let statement = format!("Even within a single allocation unit, writes out of order are {} times slower: it keeps a log of each unit that must be ascending.", significant(ratio.value));
+        Draft::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; flash.md B3.5, E2 family Log4")).surely(ratio.above(3.0)).done()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Estimate, Latency, Params};
+
+    use super::*;
+
+    fn cell(units: u64, bps: f64, median_ns: u64) -> Cell {
+        let mut params = Params { form: Some("linear".into()), ..Params::default() };
+        params.other.insert("n_aus".into(), units as f64);
+        let mut cell = Cell::begun(format!("open-aus/{units}"), "open-aus", params);
+        cell.metrics.bps = Some(Estimate { value: bps, ci95: None, n: 64 });
+        cell.metrics.latency_ns = Some(Latency { n: 64, p50: Some(median_ns), ..Latency::default() });
+        cell
+    }
+
+    #[track_caller]
+    fn check(rows: &[(u64, f64, u64)], expected: Option<Limit>) {
+        let cells: Vec<Cell> = rows.iter().map(|(units, bps, ns)| cell(*units, *bps, *ns)).collect();
+        let steps: Vec<Step> = cells
+            .iter()
+            .map(|cell| Step {
+                units: cell.params.other["n_aus"] as u64,
+                rate: Figure::of(cell, "bps").unwrap(),
+                median_ns: cell.metrics.latency_ns.as_ref().and_then(|l| l.p50).map(|ns| ns as f64),
+            })
+            .collect();
+        assert_eq!(limit(&steps), expected);
+    }
+
+    #[test]
+    fn cliffs_of_survey_cards() {
+        // Card 5: 5.1 MB/s in one unit, 903 ms a write past three (flash.md E2). Card 31: no cliff up to 7. Card 14: soft, no five times.
+        check(&[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (3, 5.0e6, 13_000_000), (4, 72.6e3, 903_000_000)], Some(Limit::Between(3, 4)));
+        check(&[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (4, 72.6e3, 903_000_000)], Some(Limit::Between(2, 4)));
+        check(&[(1, 21.8e6, 3_000_000), (4, 21.5e6, 3_000_000), (7, 21.0e6, 3_100_000)], Some(Limit::Beyond(7)));
+        check(&[(1, 8.5e6, 7_700_000), (3, 4.6e6, 14_000_000), (4, 4.1e6, 16_000_000)], Some(Limit::Beyond(4)));
+        check(&[(1, 5.1e6, 12_800_000)], None);
+        check(&[(2, 5.1e6, 12_800_000), (4, 1e3, 900_000_000)], None);
+    }
+}

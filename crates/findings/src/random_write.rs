@@ -1,0 +1,90 @@
+//! What decides whether a medium is usable: random writes against the yardstick, the fast way some take for small ones, and what they wear.
+
+use record::units::{Bytes, KIB, significant};
+use record::{Finding, Record};
+
+use crate::draft::Draft;
+use crate::figure::{self, Figure, Ratio, size};
+use crate::verdict::DISK_IOPS;
+
+/// So many random writes a second or fewer: every one costs the merge of an allocation unit (flash.md E2, family H3).
+const MERGE_IOPS: f64 = 10.0;
+/// What a small write gains over one of 16 KiB is no matter of bandwidth from here on: four times the bytes cost at most four times the
+/// time (flash.md E2, F5).
+const BYPASS_RATIO: f64 = 5.0;
+/// A write of 16 KiB that takes less is on no slow way.
+const SLOW_WAY_NS: f64 = 5e6;
+
+/// `random-write`, `small-write-bypass`, `write-amplification`.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    [yardstick(record), bypass(record), amplification(record)].into_iter().flatten().collect()
+}
+
+/// The weaker of 4 and 16 KiB against a laptop disk.
+fn yardstick(record: &Record) -> Option<Finding> {
+    let sizes = [4 * KIB, 16 * KIB, 512, 64 * KIB];
+    let figures: Vec<Figure> = sizes.into_iter().filter_map(|block| figure::random_write(record, block)).collect();
+    let system: Vec<&Figure> = figures.iter().filter(|figure| [Some(4 * KIB), Some(16 * KIB)].contains(&figure.cell.params.block_bytes)).collect();
+    let weaker = system.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let block = size(weaker.cell.params.block_bytes?);
+    let times = weaker.value / DISK_IOPS;
+    let merges = weaker.value < MERGE_IOPS;
+    let (below, above) = (weaker.below(if merges { MERGE_IOPS } else { DISK_IOPS }), weaker.above(DISK_IOPS));
+    let statement = format!("{} random writes of {block} a second: {} times a 5400 rpm laptop disk (90).", significant(weaker.value), significant(times));
+    let draft = match () {
+        () if merges => Draft::warning(
+            "random-write",
+            format!("{statement} So few mean that every write out of sequence makes the medium rewrite a whole allocation unit."),
+        )
+        .surely(below),
+        () if times < 1.0 => Draft::warning("random-write", statement).surely(below),
+        () => Draft::info("random-write", statement).surely(above),
+    };
+    Some(draft.figures(&figures).note("yardstick: 90 IOPS (flash.md E3)").done())
+}
+
+/// Small writes take a fast way that larger ones do not.
+fn bypass(record: &Record) -> Option<Finding> {
+    let large = figure::random_write(record, 16 * KIB).filter(|figure| 1e9 / figure.value >= SLOW_WAY_NS)?;
+    // 32 times the bytes may cost 32 times the time, so single sectors are held against 4 KiB writes that are slow themselves.
+    let candidates = [4 * KIB, 512].into_iter().filter_map(|block| figure::random_write(record, block));
+    let (small, ratio) = candidates.map(|small| (Ratio::of(&small, &large), small)).map(|(ratio, small)| (small, ratio)).find(|(_, ratio)| ratio.is_above(BYPASS_RATIO))?;
+    let block = size(small.cell.params.block_bytes?);
+    let statement = format!(
+        "Small writes take a fast way: {} random writes of {block} a second, but only {} of 16 KiB. A benchmark that measures {block} alone flatters this medium {} times.",
+        significant(small.value),
+        significant(large.value),
+        significant(ratio.value)
+    );
+    Some(
+        Draft::warning("small-write-bypass", statement)
+            .figures([&small, &large])
+            .note(format!("{ratio}; told from {BYPASS_RATIO} on (flash.md F5)"))
+            .surely(ratio.above(BYPASS_RATIO))
+            .done(),
+    )
+}
+
+/// How many bytes the medium programs for each one written, judged by time: a random write takes as long as writing so much in sequence.
+fn amplification(record: &Record) -> Option<Finding> {
+    let small = figure::random_write(record, 4 * KIB)?;
+    let rate = figure::sustained_write(record)?;
+    // A disk seeks; what its random writes cost is no programming.
+    if record.medium.rotational == Some(true) {
+        return None;
+    }
+    let programmed_bytes = rate.value / small.value;
+    let factor = programmed_bytes / (4.0 * KIB as f64);
+    if factor < 8.0 {
+        return None;
+    }
+    let total = record.written_bytes();
+    let statement = format!(
+        "A random write of 4 KiB takes as long as writing {} in sequence: up to {} times as much is programmed as is written, and wears the medium that much faster. This run wrote {}.",
+        Bytes(programmed_bytes as u64),
+        significant(factor),
+        Bytes(total)
+    );
+    let draft = if factor >= 100.0 { Draft::warning("write-amplification", statement) } else { Draft::info("write-amplification", statement) };
+    Some(draft.figures([&small, &rate]).note("an upper bound: time that is spent otherwise counts as programming (flash.md B2, H)").done())
+}

@@ -1,0 +1,154 @@
+//! Heat told apart from a cache (flash.md C2): a cache falls once and stays down while it is written to; what is too hot is fast again as soon as
+//! it is cool, without a pause, and its falls go with the temperature where there is a thermometer.
+
+use record::units::{Nanos, significant};
+use record::{Axis, Cell, Finding, Flag, Record, Series};
+
+use crate::caches::cliff;
+use crate::draft::Draft;
+use crate::figure;
+
+/// A step up or down of a quarter is one (flash.md F4).
+const STEP: f64 = 1.25;
+/// Degrees above the start that a medium has to reach before heat explains anything.
+const WARMER: f64 = 10.0;
+
+/// The evidence of heat in one cell.
+struct Heat<'a> {
+    cell: &'a Cell,
+    evidence: String,
+    fast_bps: f64,
+    slow_bps: f64,
+}
+
+/// Whether heat is seen anywhere.
+pub(crate) fn is_heat(record: &Record) -> bool {
+    heat(record).is_some()
+}
+
+fn heat(record: &Record) -> Option<Heat<'_>> {
+    ["sustained", "prime", "random-fill"].iter().flat_map(|test| figure::cells(record, test)).find_map(of_cell)
+}
+
+fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
+    let rates = cell.series.iter().filter(|series| series.y == Axis::Bps);
+    let told = rates.into_iter().find_map(|series| {
+        let segments = levels(series)?;
+        let (fast_bps, slow_bps) = (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
+        let reason = alternation(&segments).or_else(|| warmth(cell, series, &segments))?;
+        Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
+    });
+    told.or_else(|| {
+        let flagged = cell.flags.contains(&Flag::Throttled);
+        let bps = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > 0.0)?;
+        flagged.then(|| Heat { cell, evidence: "the host said that it was throttled".into(), fast_bps: bps, slow_bps: bps })
+    })
+}
+
+/// Levels of a rate: (end, rate), neighbours closer than a quarter joined.
+fn levels(series: &Series) -> Option<Vec<(f64, f64)>> {
+    let points: Vec<[f64; 2]> = series.points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0).collect();
+    if !(16..=1024).contains(&points.len()) {
+        return None;
+    }
+    let rates: Vec<f64> = points.iter().map(|[_, rate]| *rate).collect();
+    let mut levels: Vec<(f64, f64)> = Vec::new();
+    for segment in stats::change_points(&rates) {
+        let end = points[segment.to - 1][0];
+        match levels.last_mut() {
+            Some(last) if (last.1 / segment.mean).max(segment.mean / last.1) < STEP => last.0 = end,
+            _ => levels.push((end, segment.mean)),
+        }
+    }
+    (levels.len() > 1).then_some(levels)
+}
+
+/// It fell, was fast again (four fifths of what it was), and fell again, without a pause.
+fn alternation(levels: &[(f64, f64)]) -> Option<String> {
+    let first = levels.first()?.1;
+    let falls = levels.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
+    let back = levels.windows(2).filter(|pair| pair[1].1 > pair[0].1 && pair[1].1 >= 0.8 * first).count();
+    (falls >= 2 && back >= 1).then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
+}
+
+/// The temperature at the first fall, where it is higher than at the beginning and the rate fell while it rose.
+fn warmth(cell: &Cell, rates: &Series, levels: &[(f64, f64)]) -> Option<String> {
+    let warm = cell.series.iter().find(|series| series.y == Axis::Celsius && series.x == rates.x)?;
+    let [_, start] = *warm.points.first()?;
+    let at_fall = warm.points.iter().rev().find(|[x, _]| *x <= levels[0].0).map(|[_, celsius]| *celsius)?;
+    let fell = levels[1].1 < levels[0].1;
+    (fell && at_fall >= start + WARMER && at_fall >= 60.0)
+        .then(|| format!("began at {} degrees Celsius and fell at {}", significant(start), significant(at_fall)))
+}
+
+/// `throttling`, and `idle-recovery`: what a pause brings back.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    let hot = heat(record).map(|heat| {
+        let statement = format!(
+            "It slows down when it gets warm: {} falls to {} and comes back as it cools. Long writes need a pause, a heat sink or a slower rate.",
+            figure::quantity("bps", heat.fast_bps),
+            figure::quantity("bps", heat.slow_bps)
+        );
+        Draft::warning("throttling", statement).note(format!("{}: {}", figure::named(heat.cell), heat.evidence)).note("flash.md C2").done()
+    });
+    hot.into_iter().chain(recovery(record)).collect()
+}
+
+/// What the cache takes again after a pause, against what it took at first.
+fn recovery(record: &Record) -> Option<Finding> {
+    let burst = |form: &str| {
+        let cell = figure::form(record, "sustained", form)?;
+        let series = cell.series.iter().find(|series| series.y == Axis::Bps && matches!(series.x, Axis::Bytes | Axis::OffsetBytes))?;
+        let origin = if series.x == Axis::OffsetBytes { cell.params.span_offset_bytes.unwrap_or(0) as f64 } else { 0.0 };
+        Some((cell, series, cliff(series, origin)))
+    };
+    let (first_cell, _, first) = burst("first")?;
+    let first = first?;
+    let slow = first.levels.last()?.1;
+    let mut lines = vec![format!("{}: fast for {}", figure::named(first_cell), figure::quantity("_bytes", first.at))];
+    let mut said = Vec::new();
+    for (form, idle_ns) in [("after-idle-30", 30_000_000_000), ("after-idle-300", 300_000_000_000)] {
+        let Some((cell, series, again)) = burst(form) else { continue };
+        // Without a cliff it was fast throughout, or slow throughout.
+        let fast_bytes = match &again {
+            Some(again) => again.at,
+            None => {
+                let mean = series.points.iter().map(|point| point[1]).filter(|bps| bps.is_finite()).sum::<f64>() / series.points.len().max(1) as f64;
+                if mean > slow * STEP { cell.bytes as f64 } else { 0.0 }
+            }
+        };
+        let share = (fast_bytes / first.at).min(1.0);
+        if share.is_finite() {
+            said.push(format!("{} % after {}", significant((share * 100.0).round()), Nanos(idle_ns)));
+            lines.push(format!("{}: fast for {}", figure::named(cell), figure::quantity("_bytes", fast_bytes)));
+        }
+    }
+    let statement = format!("Of its fast beginning a pause brings back {}.", said.join(", "));
+    (!said.is_empty() && !is_heat(record)).then(|| Draft::info("idle-recovery", statement).notes(lines).note("flash.md C2, F4").done())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(levels: &[(usize, f64)]) -> Series {
+        let rates = levels.iter().flat_map(|&(n, rate)| vec![rate; n]);
+        let points = rates.enumerate().map(|(at, rate)| [(at + 1) as f64 * 1e8, rate * (1.0 + 0.01 * ((at * 7 % 5) as f64 - 2.0))]).collect();
+        Series { name: "rate".into(), x: Axis::Bytes, y: Axis::Bps, points }
+    }
+
+    #[track_caller]
+    fn check(levels_of: &[(usize, f64)], heat: bool) {
+        let found = levels(&series(levels_of)).and_then(|levels| alternation(&levels));
+        assert_eq!(found.is_some(), heat, "{found:?}");
+    }
+
+    #[test]
+    fn heat_comes_and_goes_and_a_cache_runs_full_once() {
+        check(&[(40, 2e9), (20, 0.7e9), (30, 2e9), (20, 0.7e9)], true);
+        check(&[(40, 530e6), (80, 160e6)], false);
+        check(&[(40, 300e6), (40, 80e6), (80, 45e6)], false);
+        check(&[(100, 60e6)], false);
+        check(&[(40, 300e6), (40, 45e6), (40, 80e6)], false);
+    }
+}

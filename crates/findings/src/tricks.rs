@@ -1,0 +1,135 @@
+//! Controllers tuned for a benchmark, writes that do not fit their units, and flushes that cannot be true (flash.md C2, B3.7).
+
+use record::units::{KIB, Nanos, significant};
+use record::{Cell, Finding, Record};
+
+use crate::draft::Draft;
+use crate::figure::{self, Figure, Ratio, size};
+
+/// The benchmark's pattern this much faster than the same load elsewhere is a trick.
+const CHEAT: f64 = 2.0;
+/// A penalty for writes that do not fit.
+const PENALTY: f64 = 1.3;
+
+/// `pattern-cheat`, `misalignment`, `management-unit`, `flush`.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = [pattern(record), misalignment(record), management_unit(record), flush(record)].into_iter().flatten().collect();
+    findings.extend(steady(record));
+    findings
+}
+
+fn rate(cell: &Cell) -> Option<Figure<'_>> {
+    Figure::of(cell, "iops").or_else(|| Figure::of(cell, "bps"))
+}
+
+/// The common benchmark's pattern against the same load shifted.
+fn pattern(record: &Record) -> Option<Finding> {
+    let is_shifted = |cell: &&Cell| cell.params.form.as_deref().is_some_and(|form| form.starts_with("shifted"));
+    let tuned = figure::cells(record, "pattern").find(|cell| !is_shifted(cell)).and_then(rate)?;
+    let shifted = figure::cells(record, "pattern").find(is_shifted).and_then(rate)?;
+    // Shifting itself costs a medium with units something: a misalignment measured apart explains as much.
+    let explained = worst_misalignment(record).map_or(1.0, |(_, ratio)| ratio.value);
+    let ratio = Ratio::of(&tuned, &shifted);
+    ratio.is_above(CHEAT * explained).then(|| {
+        let statement = format!(
+            "It is tuned for a benchmark: the pattern that common benchmarks write is {} times as fast ({}) as the same load elsewhere ({}). Their figures do not hold for work.",
+            significant(ratio.value),
+            tuned.text(),
+            shifted.text()
+        );
+        Draft::warning("pattern-cheat", statement).figures([&tuned, &shifted]).note(format!("{ratio}; told from {CHEAT} on (flash.md C2)")).surely(ratio.above(CHEAT * explained)).done()
+    })
+}
+
+/// The dearest of the misaligned writes against the aligned ones of its size.
+fn worst_misalignment(record: &Record) -> Option<(u64, Ratio)> {
+    misaligned(record).into_iter().map(|(block, _, _, ratio)| (block, ratio)).max_by(|a, b| a.1.value.total_cmp(&b.1.value))
+}
+
+/// Each misaligned cell of the test with the aligned one of its size: (block, aligned, misaligned, aligned over misaligned).
+fn misaligned(record: &Record) -> Vec<(u64, Figure<'_>, Figure<'_>, Ratio)> {
+    let form = |cell: &Cell| cell.params.form.clone().unwrap_or_default();
+    let is_aligned = |cell: &Cell| matches!(form(cell).as_str(), "aligned" | "+0" | "");
+    let mut pairs = Vec::new();
+    for shifted in figure::cells(record, "misalign").filter(|cell| !is_aligned(cell)) {
+        let block = shifted.params.block_bytes;
+        let fitting = figure::cells(record, "misalign").find(|cell| is_aligned(cell) && cell.params.block_bytes == block);
+        let figures = fitting.and_then(rate).zip(rate(shifted));
+        pairs.extend(figures.zip(block).map(|((aligned, shifted), block)| (block, aligned.clone(), shifted.clone(), Ratio::of(&aligned, &shifted))));
+    }
+    pairs
+}
+
+/// `misalignment`: what it costs to write beside the units.
+fn misalignment(record: &Record) -> Option<Finding> {
+    let pairs = misaligned(record);
+    let (block, aligned, shifted, ratio) = pairs.iter().filter(|pair| pair.3.is_above(PENALTY)).max_by(|a, b| a.3.value.total_cmp(&b.3.value))?;
+    let form = shifted.cell.params.form.clone().unwrap_or_default();
+    let statement = format!("Writes of {} that are not aligned ({form}) are {} times slower. Partitions must begin at a multiple of its allocation unit.", size(*block), significant(ratio.value));
+    Some(Draft::warning("misalignment", statement).figures([aligned, shifted]).note(format!("{ratio}; told from {PENALTY} on (flash.md C2)")).surely(ratio.above(PENALTY)).done())
+}
+
+/// `management-unit`: the largest size whose aligned writes are free of the cost that misaligned ones have (flash.md B3.7).
+fn management_unit(record: &Record) -> Option<Finding> {
+    let cells = |form: &'static str| figure::cells(record, "management-unit").filter(move |cell| cell.params.form.as_deref() == Some(form));
+    let mut found: Option<(u64, Figure, Figure, Ratio)> = None;
+    for aligned in cells("aligned") {
+        let block = aligned.params.block_bytes;
+        let shifted = cells("misaligned").find(|cell| cell.params.block_bytes == block);
+        let Some(((aligned, shifted), block)) = rate(aligned).zip(shifted.and_then(rate)).zip(block) else { continue };
+        let ratio = Ratio::of(&aligned, &shifted);
+        if ratio.is_above(2.0) && found.as_ref().is_none_or(|(largest, ..)| block > *largest) {
+            found = Some((block, aligned, shifted, ratio));
+        }
+    }
+    let (block, aligned, shifted, ratio) = found?;
+    let statement = format!("It manages data in pieces of {}: a write of that size costs a merge only where it is not aligned.", size(block));
+    Some(Draft::info("management-unit", statement).note(format!("management_unit_bytes {block}")).figures([&aligned, &shifted]).note(format!("{ratio}; flash.md B3.7")).surely(ratio.above(2.0)).done())
+}
+
+/// A flush after a write that takes less than this did not wait for flash: no page of any kind is programmed faster (flash.md E1: SLC 200 us).
+const FASTEST_PROGRAM_NS: f64 = 100_000.0;
+
+/// `flush`: what making data durable costs, and whether that can be true.
+fn flush(record: &Record) -> Option<Finding> {
+    let forms = |names: [&'static str; 2]| names.into_iter().find_map(|form| figure::form(record, "flush-cost", form));
+    let plain = forms(["write", "plain"]).and_then(rate)?;
+    let flushed = forms(["write+flush", "write-flush"]).and_then(rate)?;
+    let ratio = Ratio::of(&plain, &flushed);
+    let (plain_ns, flushed_ns) = (1e9 / plain.value, 1e9 / flushed.value);
+    let flash = record.medium.rotational != Some(true);
+    let draft = if flash && flushed_ns < FASTEST_PROGRAM_NS {
+        let statement = format!(
+            "A write and its flush together take {}: no flash programs a page that fast. Either its cache survives a power cut or it says done when it is not; only pulling the plug can tell.",
+            Nanos(flushed_ns as u64)
+        );
+        Draft::warning("flush", statement).surely(flushed.above(1e9 / FASTEST_PROGRAM_NS))
+    } else if ratio.is_above(1.2) {
+        let statement = format!("A write that is flushed takes {} instead of {}: it has a cache that a flush empties, as it should.", Nanos(flushed_ns as u64), Nanos(plain_ns as u64));
+        Draft::info("flush", statement).surely(ratio.above(1.2))
+    } else {
+        let statement = format!("A flush after each write costs next to nothing ({} against {}): it has no volatile cache, or ignores flushes. That can only be told by cutting its power.", Nanos(flushed_ns as u64), Nanos(plain_ns as u64));
+        Draft::info("flush", statement)
+    };
+    Some(draft.figures([&plain, &flushed]).note(ratio.to_string()).note("flash.md C2, E1").done())
+}
+
+/// `steady-state`: whether SNIA's rounds came to rest (flash.md D2).
+fn steady(record: &Record) -> Option<Finding> {
+    let (cell, series) = figure::cells(record, "steady-state").find_map(|cell| {
+        let rounds = cell.series.iter().find(|series| series.y == record::Axis::Iops && series.name.contains("round"))?;
+        Some((cell, rounds))
+    })?;
+    let mut search = stats::SteadyState::new(25);
+    let rounds: Vec<f64> = series.points.iter().map(|point| point[1]).filter(|iops| iops.is_finite() && *iops > 0.0).collect();
+    let state = rounds.iter().map(|iops| search.push(*iops)).last()?;
+    let first = *rounds.first()?;
+    let draft = match state {
+        stats::Rounds::Reached { first: from, mean, .. } => {
+            let fell = if first > mean * 1.25 { format!(", {} times less than at first", significant(first / mean)) } else { String::new() };
+            Draft::info("steady-state", format!("Steady from round {} on: {} random writes of {} a second{fell}.", from + 1, significant(mean), size(cell.params.block_bytes.unwrap_or(4 * KIB))))
+        }
+        _ => Draft::warning("steady-state", format!("It came to no steady state in {} rounds; its figures depend on what was written before.", rounds.len())),
+    };
+    Some(draft.note(format!("{}: {} rounds", figure::named(cell), rounds.len())).note("five rounds within 20 %, their slope within 10 % (SNIA; flash.md D2)").done())
+}
