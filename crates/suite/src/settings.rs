@@ -103,6 +103,11 @@ impl Settings {
         Ok(self.read::<Bytes>(name, self.text(name))?.0)
     }
 
+    /// A list of places in bytes.
+    pub fn places(&self, name: &str) -> Result<Vec<u64>, SettingError> {
+        self.list(name, |item| Ok(self.read::<Bytes>(name, item)?.0))
+    }
+
     /// A list of sizes in bytes.
     pub fn sizes(&self, name: &str) -> Result<Vec<u64>, SettingError> {
         self.list(name, |item| match self.read::<Bytes>(name, item)?.0 {

@@ -5,7 +5,10 @@ mod buffered_read;
 mod ext2_fill;
 mod ext2_format;
 mod fill;
+mod front_area;
 mod ground;
+mod management_unit;
+mod misalign;
 mod open_aus;
 mod prime;
 mod random_read;
@@ -17,6 +20,7 @@ mod sequential;
 mod stretch;
 #[cfg(test)]
 mod testing;
+mod write_unit;
 
 use crate::Test;
 use crate::settings::SettingError;
@@ -38,6 +42,10 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &ext2_fill::Ext2Fill,
     &align_read::AlignRead,
     &open_aus::OpenAus,
+    &write_unit::WriteUnit,
+    &front_area::FrontArea,
+    &management_unit::ManagementUnit,
+    &misalign::Misalign,
 ];
 
 /// The test of this name, or an error that names the nearest ones.

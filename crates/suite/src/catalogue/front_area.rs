@@ -1,0 +1,109 @@
+//! `front-area`: each of the first allocation units written in a row, against one in the middle (flash.md B3.6).
+//!
+//! Many cards treat their beginning, where the file allocation table lies, in another way: slower (block-remapped) or faster (SLC). Each
+//! unit is written twice over with 64 KiB writes, of which the first does not count.
+//!
+//! What a cell was asked: `au_index` (0 to 7) with region front; the one of region middle is the measure. Metrics: `bps`, `latency_ns`.
+
+use device::Extent;
+use record::units::{Bytes, SECOND_NS};
+use record::{Pattern, PlannedCell, Region};
+
+use super::stretch::{self, Stretch, assumed_au};
+use crate::offsets::cyclic;
+use crate::plan::span_of;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct FrontArea;
+
+impl Test for FrontArea {
+    fn name(&self) -> &'static str {
+        "front-area"
+    }
+    fn about(&self) -> &'static str {
+        "writes each of the first allocation units in a row, and one in the middle"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md B1, B3"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "units", default: "8", about: "how many units from the front on" },
+            Setting { name: "au", default: "4MiB", about: "taken for the allocation unit where the medium declares none" },
+            Setting { name: "block", default: "64KiB", about: "size of a write" },
+            Setting { name: "max_time", default: "10s", about: "at most this long a unit" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, raw: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let au_bytes = assumed_au(settings, site)?;
+        if au_bytes < 2 * block_bytes {
+            return Err(settings.bad("block", format!("must be at most half of an allocation unit of {}", Bytes(au_bytes))));
+        }
+        let max_ns = settings.duration_ns("max_time")?;
+        let units = settings.count("units")?.min(64);
+        let found = site.region(Region::Front, units * au_bytes).and_then(|front| Ok((front, site.region(Region::Middle, au_bytes)?)));
+        let (front, middle) = match found {
+            Ok((front, middle)) if !front.overlaps(&middle) && middle.bytes == au_bytes => (front, middle),
+            Ok(_) => {
+                cells.skip(format!("the medium has no {units} allocation units of {} before its middle", Bytes(au_bytes)));
+                return Ok(());
+            }
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        // Twice over the unit; the first write pays for what was open before.
+        let stretch = Stretch { rest_ns: 0, warm_up_ops: 1, ops: 2 * (au_bytes / block_bytes) - 1, enough_ops: 16, enough_ns: 5 * SECOND_NS };
+        for au_index in 0..units {
+            let unit = Extent::new(front.offset_bytes + au_index * au_bytes, au_bytes);
+            let mut params = stretch::writes(site, Region::Front, unit, Pattern::Sequential, block_bytes);
+            params.other.insert("au_index".into(), au_index as f64);
+            stretch.plan(params, max_ns, cells);
+        }
+        stretch.plan(stretch::writes(site, Region::Middle, middle, Pattern::Sequential, block_bytes), max_ns, cells);
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        stretch::run(cell, bench, &mut cyclic(span_of(cell), cell.block_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::{GIB, MIB};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    #[test]
+    fn eight_units_from_the_front_and_one_in_the_middle() {
+        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
+        let spans: Vec<Extent> = bed.planned(&["front-area"]).iter().map(span_of).collect();
+        assert_eq!((spans.len(), spans[0], spans[7]), (9, Extent::new(0, 4 * MIB), Extent::new(28 * MIB, 4 * MIB)));
+        assert_eq!(spans[8], Extent::new(2 * GIB, 4 * MIB));
+        bed.site.only = Some(Extent::new(GIB, GIB));
+        insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: only the range given with --span may be touched");
+        let bed = Bed::raw(32 * MIB, |_, _| 1);
+        insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: the medium has no 8 allocation units of 4 MiB before its middle");
+    }
+
+    #[test]
+    fn a_slow_front_shows_in_its_units_and_no_other() {
+        let cells = run_simulated("class10-bypass", 4, &["front-area"]);
+        let rates: Vec<f64> = cells.iter().map(|cell| cell.metrics.bps.unwrap().value).collect();
+        let middle = rates[8];
+        assert!(rates[..2].iter().all(|rate| middle / rate > 1.4), "{rates:?}");
+        assert!(rates[2..8].iter().all(|rate| (0.9..1.1).contains(&(rate / middle))), "{rates:?}");
+        let cells = run_simulated("sd-worst", 4, &["front-area"]);
+        let rates: Vec<f64> = cells.iter().map(|cell| cell.metrics.bps.unwrap().value).collect();
+        assert!(rates.iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / rates[8]))), "{rates:?}");
+    }
+}
