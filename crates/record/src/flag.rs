@@ -89,6 +89,12 @@ pub enum Flag {
         /// How long it took to settle.
         debt_ns: u64,
     },
+    /// Writes were so fast that a cache may have taken them, and too little had been written to fill every cache there may be: the figure
+    /// is true of what was written, and may not last.
+    MayNotLast {
+        /// Bytes that the run had written to the medium when this was measured.
+        written_bytes: u64,
+    },
     /// The processor was busy with other things.
     BusyHost {
         /// Load average over cores.
@@ -154,6 +160,9 @@ impl std::fmt::Display for Flag {
             ),
             Flag::SmallWriteBypass { ratio } => write!(f, "small writes take a faster way: {} times the IOPS of 16 KiB", significant(*ratio)),
             Flag::Debt { debt_ns } => write!(f, "the medium needed {} more to settle; the figure includes it", Nanos(*debt_ns)),
+            Flag::MayNotLast { written_bytes } => {
+                write!(f, "true of the first {} of writes; a cache larger than that would hide what lasts", crate::units::Bytes(*written_bytes))
+            }
             Flag::BusyHost { load_per_core } => write!(f, "the host was busy (load {} per core)", significant(*load_per_core)),
             Flag::Throttled => write!(f, "slowed down by heat"),
             Flag::Stalled { longest_ns } => write!(f, "one call took {}", Nanos(*longest_ns)),

@@ -87,6 +87,11 @@ impl Bench<'_> {
         self.allotted_ns.saturating_sub(used)
     }
 
+    /// What the run has written so far, in bytes.
+    pub fn written_bytes(&self) -> u64 {
+        self.pulse.written_bytes
+    }
+
     /// Whether the run is to end.
     pub fn must_stop(&self) -> bool {
         self.pulse.must_stop()

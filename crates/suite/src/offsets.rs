@@ -28,12 +28,19 @@ pub fn pieces(span: Extent, piece_bytes: u64) -> impl FnMut(u32) -> Option<Exten
 
 /// Blocks one after the other, starting again at the front of the span when it ends.
 pub fn cyclic(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
-    let blocks = span.bytes / block_bytes;
-    let mut block = 0;
+    cyclic_from(span, block_bytes, span.offset_bytes)
+}
+
+/// The same, beginning at this byte of the span.
+pub fn cyclic_from(span: Extent, block_bytes: u64, first: u64) -> impl FnMut(u32) -> Option<Extent> {
+    let mut at = first;
     move |_| {
-        let next = Extent::new(span.offset_bytes + block * block_bytes, block_bytes);
-        block = (block + 1) % blocks.max(1);
-        (blocks > 0).then_some(next)
+        if at + block_bytes > span.end() {
+            at = span.offset_bytes;
+        }
+        let next = Extent::new(at, block_bytes);
+        at += block_bytes;
+        span.contains(&next).then_some(next)
     }
 }
 
@@ -199,6 +206,7 @@ mod tests {
             let mut orders: Vec<Box<dyn FnMut(u32) -> Option<Extent>>> = vec![
                 Box::new(sequential(span, 4096)),
                 Box::new(cyclic(span, 4096)),
+                Box::new(cyclic_from(span, 10240, span.offset_bytes + span.bytes / 2)),
                 Box::new(pieces(span, 10240)),
                 Box::new(uniform(span, 4096, 512, Random::new(seed, "uniform"))),
             ];
