@@ -7,7 +7,7 @@ use device::{Device, Extent, ExtentGuard, IoError};
 use record::units::MILLISECOND_NS;
 use record::{Cell, Stop};
 
-use crate::drive::{Limits, Load, Places, Watch, drive, flush};
+use crate::drive::{Limits, Load, Look, Onlookers, Places, Watch, drive, flush};
 use crate::events::{Event, Listener, Progress};
 use crate::random::Random;
 use crate::stage::KeptFile;
@@ -44,14 +44,14 @@ impl Bench<'_> {
     /// Runs a stretch of I/O on the medium.
     pub fn drive(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>) -> Tally {
         self.pulse.phase = phase;
-        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, None)
+        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Onlookers::default())
     }
 
     /// Runs a stretch of I/O on another device, a staged file.
     pub fn drive_on(&mut self, device: &mut dyn Device, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>) -> Tally {
         self.pulse.phase = phase;
         let (here_ns, there_ns) = (self.medium.now(), device.now());
-        let tally = drive(device, load, limits, self.filler, &mut self.pulse, next, None);
+        let tally = drive(device, load, limits, self.filler, &mut self.pulse, next, Onlookers::default());
         let (here_ns, there_ns) = (self.medium.now() - here_ns, device.now() - there_ns);
         // Real devices share one clock. A simulated file has a clock of its own: its time passes for the medium too.
         if here_ns < there_ns / 2 {
@@ -63,7 +63,13 @@ impl Bench<'_> {
     /// Runs a stretch of I/O on the medium while `watch` sees every I/O and may end it.
     pub fn drive_watched(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>, watch: Watch<'_>) -> Tally {
         self.pulse.phase = phase;
-        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Some(watch))
+        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Onlookers { watch: Some(watch), look: None })
+    }
+
+    /// Reads on the medium while `look` sees what was read. Where the device keeps no data, what it sees means nothing.
+    pub fn read_back(&mut self, phase: &'static str, load: &Load, limits: &Limits, next: Places<'_>, look: Look<'_>) -> Tally {
+        self.pulse.phase = phase;
+        drive(self.medium, load, limits, self.filler, &mut self.pulse, next, Onlookers { watch: None, look: Some(look) })
     }
 
     /// Makes everything written durable; what that took, in nanoseconds.

@@ -87,6 +87,16 @@ pub type Places<'a> = &'a mut dyn FnMut(u32) -> Option<Extent>;
 /// Sees every I/O that succeeded: its bytes and its latency in nanoseconds. `true` says that there have been enough.
 pub type Watch<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
+/// Sees what every read that succeeded brought: the place, and the data.
+pub type Look<'a> = &'a mut dyn FnMut(Extent, &[u8]);
+
+/// Who looks on while a stretch of I/O runs.
+#[derive(Default)]
+pub(crate) struct Onlookers<'a> {
+    pub watch: Option<Watch<'a>>,
+    pub look: Option<Look<'a>>,
+}
+
 /// Keeps `load.lanes` I/Os in flight on `device`, at the places `next` gives for each lane, until a limit, certainty, an error, an
 /// interruption, the end of the places, or until `watch` has seen enough ([`Stop::Converged`]).
 pub(crate) fn drive<'a>(
@@ -96,7 +106,7 @@ pub(crate) fn drive<'a>(
     filler: &'a Filler,
     pulse: &mut Pulse<'_>,
     next: Places<'a>,
-    watch: Option<Watch<'a>>,
+    onlookers: Onlookers<'a>,
 ) -> Tally {
     let lanes = load.lanes.min(device.facts().max_in_flight).max(1);
     let mut tally = Tally::under(limits.rule, lanes);
@@ -108,9 +118,24 @@ pub(crate) fn drive<'a>(
     let started_ns = device.now();
     pulse.begin(started_ns);
     let fills = load.direction == Direction::Write && device.facts().keeps_data;
-    let lengths = vec![0; lanes as usize];
-    let mut circuit =
-        Circuit { device, load, limits, filler, next, watch, tally, lengths, fills, in_flight: 0, asked_ops: 0, asked_bytes: 0, idle: true, stop: None, judged_at: 0 };
+    let places = vec![Extent::new(0, 0); lanes as usize];
+    let mut circuit = Circuit {
+        device,
+        load,
+        limits,
+        filler,
+        next,
+        onlookers,
+        tally,
+        places,
+        fills,
+        in_flight: 0,
+        asked_ops: 0,
+        asked_bytes: 0,
+        idle: true,
+        stop: None,
+        judged_at: 0,
+    };
     circuit.run(lanes, started_ns, pulse);
     let Circuit { device, mut tally, stop, .. } = circuit;
     tally.cpu_ns = device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
@@ -142,9 +167,10 @@ struct Circuit<'a> {
     limits: &'a Limits,
     filler: &'a Filler,
     next: Places<'a>,
-    watch: Option<Watch<'a>>,
+    onlookers: Onlookers<'a>,
     tally: Tally,
-    lengths: Vec<u64>,
+    /// Where each lane's last I/O went.
+    places: Vec<Extent>,
     fills: bool,
     in_flight: u32,
     asked_ops: u64,
@@ -196,7 +222,7 @@ impl Circuit<'_> {
         }
         match self.device.submit(request(self.load, lane, place)) {
             Ok(()) => {
-                self.lengths[lane as usize] = place.bytes;
+                self.places[lane as usize] = place;
                 self.in_flight += 1;
                 self.asked_ops += 1;
                 self.asked_bytes += place.bytes;
@@ -210,9 +236,12 @@ impl Circuit<'_> {
         self.in_flight -= 1;
         match &completion.result {
             Ok(()) => {
-                let bytes = self.lengths[completion.slot as usize];
-                self.tally.count(completion, bytes, self.idle);
-                if self.watch.as_mut().is_some_and(|watch| watch(bytes, completion.latency_ns())) {
+                let place = self.places[completion.slot as usize];
+                self.tally.count(completion, place.bytes, self.idle);
+                if let Some(look) = &mut self.onlookers.look {
+                    look(place, &self.device.buffer(completion.slot)[..place.bytes as usize]);
+                }
+                if self.onlookers.watch.as_mut().is_some_and(|watch| watch(place.bytes, completion.latency_ns())) {
                     self.stop.get_or_insert(Stop::Converged);
                 }
             }

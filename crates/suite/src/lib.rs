@@ -60,4 +60,6 @@ pub struct Needs {
     pub raw: bool,
     /// It works on files in a file system.
     pub files: bool,
+    /// It looks at what it reads, so the medium must return what was written to it.
+    pub data: bool,
 }

@@ -119,6 +119,11 @@ impl Plan {
         Extents::of(self.cells.iter().filter(|cell| cell.max_written_bytes > 0).map(span_of))
     }
 
+    /// Whether any of it looks at what it reads; if not, a simulated medium need not keep data.
+    pub fn needs_data(&self) -> bool {
+        self.cells.iter().any(|cell| catalogue::find(&cell.test).is_ok_and(|test| test.needs().data))
+    }
+
     /// The most that will be written, in bytes.
     pub fn max_written_bytes(&self) -> u64 {
         self.cells.iter().fold(0, |sum, cell| sum.saturating_add(cell.max_written_bytes))
@@ -166,6 +171,9 @@ fn refusal(test: &dyn Test, site: &Site) -> Option<String> {
     }
     if needs.writing && let Err(reason) = &site.writable {
         return Some(reason.clone());
+    }
+    if needs.data && !site.facts.keeps_data {
+        return Some("this simulated medium keeps no data; there is nothing to read back".into());
     }
     if needs.files && let Err(reason) = &site.files {
         return Some(reason.clone());
