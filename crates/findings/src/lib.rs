@@ -38,8 +38,15 @@ pub use geometry::{Levels, fit_levels, fit_page};
 pub use uses::{Use, UseError};
 pub use write_unit::{UnitFit, fit_unit};
 
-/// Every id a finding can have. Each has a page, `docs/findings/ID.md`.
-pub const IDS: [&str; 47] = [
+macro_rules! ids {
+    ($($id:literal,)*) => {
+        /// Every id a finding can have. Each has a page, `docs/findings/ID.md`.
+        pub const IDS: &[&str] = &[$($id),*];
+        const PAGES: &[&str] = &[$(include_str!(concat!("../../../docs/findings/", $id, ".md"))),*];
+    };
+}
+
+ids! {
     "verdict",
     "verdict-root-disk",
     "verdict-camera",
@@ -87,7 +94,7 @@ pub const IDS: [&str; 47] = [
     "advice-reserve",
     "advice-scheduler",
     "advice-trim",
-];
+}
 
 /// All conclusions of a record, the verdict first, then failures, warnings, and what is good to know.
 pub fn conclude(record: &Record) -> Vec<Finding> {
@@ -123,6 +130,12 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
 /// The page of a finding, from the root of the project's sources; `None` for an id that is not ours.
 pub fn page(id: &str) -> Option<String> {
     IDS.contains(&id).then(|| format!("docs/findings/{id}.md"))
+}
+
+/// What a kind of finding means and how it is concluded: the text of its page. A title, paragraphs, and lists of one level.
+pub fn about(id: &str) -> Option<&'static str> {
+    let at = IDS.iter().position(|known| *known == id)?;
+    Some(PAGES[at])
 }
 
 /// Whether a finding is part of the verdict: what a reader wants to know first.

@@ -1,7 +1,7 @@
-//! What the box claims, and whether the measured figures hold it.
+//! What the box claims, as it is typed. Whether it holds is the business of `findings`.
 
-use record::units::{Bytes, BytesPerSecond, Iops, MIB};
-use record::{Cell, Claims, Direction, Finding, Record, Severity};
+use record::Claims;
+use record::units::Bytes;
 
 use crate::exit::{Result, usage};
 
@@ -49,77 +49,4 @@ fn class_number(text: &str, letter: char) -> Option<u32> {
 fn replace<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
     *slot = value;
     slot.is_some()
-}
-
-/// A claim that can be held against a figure: the least it promises, and what was measured.
-struct Held {
-    claim: String,
-    promised: f64,
-    measured: Option<(f64, String)>,
-    show: fn(f64) -> String,
-}
-
-/// Holds the claims against the record. A claim that was not measured is said to be so; one that fails is a failure.
-/// Thresholds: flash.md D1 (MB = 10^6 bytes); a capacity may be 7 % below the printed one, as formatted media are.
-pub fn check(record: &Record, claims: &Claims) -> Vec<Finding> {
-    let rate = |value: f64| BytesPerSecond(value).to_string();
-    let iops = |value: f64| Iops(value).to_string();
-    let sequential = |direction| best_sequential(record, direction);
-    let mut held = Vec::new();
-    let mut hold = |claim: String, promised: f64, measured: Option<(f64, String)>, show: fn(f64) -> String| {
-        held.push(Held { claim, promised, measured, show });
-    };
-    if let Some(bytes) = claims.capacity_bytes {
-        let size = record.medium.capacity_bytes.map(|size| (size as f64, "declared size".to_owned()));
-        hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| Bytes(value as u64).to_string());
-    }
-    let classes = [
-        ("class", claims.speed_class.map(f64::from)),
-        ("U", claims.uhs_grade.map(|grade| f64::from(grade) * 10.0)),
-        ("V", claims.video_class.map(f64::from)),
-    ];
-    for (name, megabytes) in classes.into_iter().filter_map(|(name, mb)| Some((name, mb?))) {
-        hold(format!("{name} with at least {megabytes} MB/s sequential write"), megabytes * 1e6, sequential(Direction::Write), rate);
-    }
-    if let Some(class) = claims.app_class {
-        let (reads, writes) = if class == 1 { (1500.0, 500.0) } else { (4000.0, 2000.0) };
-        hold(format!("A{class} with {reads} random reads a second"), reads, random(record, "random-read"), iops);
-        hold(format!("A{class} with {writes} random writes a second"), writes, random(record, "random-write"), iops);
-    }
-    for (direction, promised) in [(Direction::Read, claims.read_bps), (Direction::Write, claims.write_bps)] {
-        if let Some(promised) = promised {
-            hold(format!("{} at {}", if direction == Direction::Read { "reading" } else { "writing" }, rate(promised)), promised, sequential(direction), rate);
-        }
-    }
-    held.into_iter().map(finding).collect()
-}
-
-fn finding(held: Held) -> Finding {
-    let Held { claim, promised, measured, show } = held;
-    let (severity, statement, evidence) = match measured {
-        None => (Severity::Info, format!("The claim of {claim} was not tested by this suite."), vec![]),
-        Some((value, cell)) if value >= promised => {
-            (Severity::Info, format!("The claim of {claim} holds: {}.", show(value)), vec![format!("{cell}: {}", show(value))])
-        }
-        Some((value, cell)) => {
-            (Severity::Failure, format!("The claim of {claim} does not hold: {} measured.", show(value)), vec![format!("{cell}: {}", show(value))])
-        }
-    };
-    Finding { id: "claim".into(), severity, statement, evidence, confidence: None }
-}
-
-fn sound(cell: &&Cell) -> bool {
-    !cell.flags.iter().any(record::Flag::is_impossible)
-}
-
-fn best_sequential(record: &Record, direction: Direction) -> Option<(f64, String)> {
-    let name = if direction == Direction::Read { "sequential-read" } else { "sequential-write" };
-    let large = record.cells_of(name).filter(sound).filter(|cell| cell.params.block_bytes >= Some(MIB / 4));
-    large.filter_map(|cell| Some((cell.metrics.bps?.value, cell.id.clone()))).max_by(|a, b| a.0.total_cmp(&b.0))
-}
-
-/// The 4 KiB figure of a random test.
-fn random(record: &Record, test: &str) -> Option<(f64, String)> {
-    let cells = record.cells_of(test).filter(sound).filter(|cell| cell.params.block_bytes == Some(4096));
-    cells.filter_map(|cell| Some((cell.metrics.iops?.value, cell.id.clone()))).max_by(|a, b| a.0.total_cmp(&b.0))
 }

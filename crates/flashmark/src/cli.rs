@@ -70,6 +70,9 @@ pub struct RunFlags {
     /// What the box claims: capacity=32GB,class=10,uhs=1,video=30,app=A1,read=95MB/s,write=40MB/s. Below it: exit code 1.
     #[arg(long, value_name = "CLAIMS")]
     pub claim: Option<String>,
+    /// What you want it for: root-disk, camera, video=100Mbit, logger, database. Unfit for one of them: exit code 1.
+    #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
+    pub uses: Vec<String>,
     /// Your words for this run.
     #[arg(long)]
     pub label: Option<String>,
@@ -127,6 +130,12 @@ pub struct ShowFlags {
     /// Every cell, not only the summary.
     #[arg(long)]
     pub all: bool,
+    /// Every finding with its evidence, its confidence, and what it means.
+    #[arg(long, conflicts_with_all = ["all", "json"])]
+    pub findings: bool,
+    /// Judges it for these uses: root-disk, camera, video=100Mbit, logger, database.
+    #[arg(long = "for", value_delimiter = ',', value_name = "USE,..")]
+    pub uses: Vec<String>,
     /// The record as JSON.
     #[arg(long, conflicts_with = "all")]
     pub json: bool,

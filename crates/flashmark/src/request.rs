@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use device::Extent;
+use findings::Use;
 use record::Claims;
 use record::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,9 @@ pub struct Request {
     pub seed: u64,
     /// What the box claims.
     pub claims: Option<Claims>,
+    /// What the medium is wanted for; none: everything is judged, and nothing fails by it.
+    #[serde(default)]
+    pub uses: Vec<Use>,
     /// The longest the run may take, in nanoseconds.
     pub time_limit_ns: Option<u64>,
     /// Largest span any cell touches; a test file is made this large.
@@ -76,6 +80,7 @@ pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
         engine: flags.engine.clone(),
         seed: flags.seed.unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
         claims: flags.claim.as_deref().map(claims::read).transpose()?,
+        uses: read_uses(&flags.uses)?,
         time_limit_ns: time_limit_ns.or(suite.time_limit_ns),
         file_bytes: file_bytes(&suite, &choice),
     };
@@ -102,6 +107,11 @@ fn read_suite(name: &str) -> Result<Suite> {
             usage(format_args!("--suite {name}: neither a suite ({known}) nor a file that can be read ({error})"))
         }
     }
+}
+
+/// Reads what the medium is wanted for.
+pub fn read_uses(names: &[String]) -> Result<Vec<Use>> {
+    names.iter().map(|name| name.parse::<Use>()).collect::<std::result::Result<_, _>>().map_err(|error| anyhow::anyhow!("--for: {error}")).or_usage()
 }
 
 /// Takes `test.setting=value` apart.

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
-use record::{Cell, Ended, Finding, Record, Severity, Stop};
+use record::{Cell, Ended, Record, Severity, Stop};
 use store::{Ending, Journal, Lock, RunDir};
 use suite::{Event, Listener, Plan, RunEnd, RunOptions};
 
-use crate::claims;
 use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::opened::Opened;
 use crate::outputs::{self, Outputs};
@@ -119,12 +118,9 @@ fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>, dir: &RunDir, request: 
     })
 }
 
-/// Adds the conclusions that the user's claims ask for.
+/// Adds the conclusions, those that the user's claims and uses ask for among them.
 fn judged(mut record: Record, request: &Request) -> Record {
-    if let Some(claims) = &request.claims {
-        let found: Vec<Finding> = claims::check(&record, claims);
-        record.findings.extend(found);
-    }
+    record.findings = findings::conclude_for(&record, &request.uses);
     record
 }
 

@@ -2,7 +2,7 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
-use record::{Record, Severity};
+use record::{Finding, Record, Severity};
 
 use crate::figure::{self, Shown};
 use crate::tables::{self, Table};
@@ -14,9 +14,30 @@ pub fn summary(record: &Record, width: usize, colour: bool) -> String {
     let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(colour) };
     out.opening(record);
     out.headline(record);
+    out.findings(record);
     out.other_tests(record);
     out.doubts(record);
     out.skipped(record);
+    out.text
+}
+
+/// Every finding with its evidence, its confidence, and what it means; lines of at most `width` columns.
+pub fn findings(record: &Record, width: usize) -> String {
+    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    out.prose(&words::medium_line(record), 2, |_, text| text.to_owned());
+    if record.findings.is_empty() {
+        out.line("\nNothing can be concluded from what was measured.");
+    }
+    for finding in &record.findings {
+        out.line("");
+        out.prose(&format!("[{}] {}", words::severity(finding.severity), words::clean(&finding.statement)), 2, |_, text| text.to_owned());
+        for line in &finding.evidence {
+            out.indented(&words::clean(line), [4, 6], |_, text| text.to_owned());
+        }
+        let confidence = words::confidence(finding).map(|text| format!("{text}; ")).unwrap_or_default();
+        let page = findings::page(&finding.id).map(|page| format!("what it means: {page}")).unwrap_or_default();
+        out.indented(&format!("{confidence}{page}"), [4, 6], |_, text| text.to_owned());
+    }
     out.text
 }
 
@@ -99,8 +120,13 @@ impl Page {
 
     /// Text broken at the width; lines after the first are indented.
     fn prose(&mut self, text: &str, indent: usize, ink: impl Fn(&Ink, &str) -> String) {
+        self.indented(text, [0, indent], ink);
+    }
+
+    /// The same with the first line indented too, by no more than the others.
+    fn indented(&mut self, text: &str, [first, indent]: [usize; 2], ink: impl Fn(&Ink, &str) -> String) {
         for (at, line) in wrapped(text, self.width - indent).iter().enumerate() {
-            let pad = if at == 0 { 0 } else { indent };
+            let pad = if at == 0 { first } else { indent };
             let inked = ink(&self.ink, line);
             self.line(&format!("{:pad$}{inked}", ""));
         }
@@ -108,6 +134,10 @@ impl Page {
 
     fn opening(&mut self, record: &Record) {
         self.prose(&words::medium_line(record), 2, Ink::strong);
+        // What it comes to is read first, and by many it is all that is read.
+        for finding in record.findings.iter().filter(|finding| finding.id == "verdict") {
+            self.statement(finding, "");
+        }
         let label = record.run.label.as_deref().map(words::clean).filter(|label| !label.is_empty());
         let facts: Vec<String> = label.into_iter().chain(doubts::run_facts(record)).collect();
         if !facts.is_empty() {
@@ -117,17 +147,41 @@ impl Page {
         if let Some(state) = doubts::state(record) {
             self.prose(&state, 0, Ink::warn);
         }
-        for finding in &record.findings {
-            let ink = match finding.severity {
-                Severity::Info => Ink::strong,
-                Severity::Warning => Ink::warn,
-                Severity::Failure => Ink::alarm,
-            };
-            self.prose(&words::clean(&finding.statement), 2, ink);
+        for finding in record.findings.iter().filter(|finding| finding.severity == Severity::Failure && finding.id != "verdict") {
+            self.statement(finding, "");
         }
         for sentence in headline::sentences(record) {
             self.prose(&sentence, 2, |_, text| text.to_owned());
         }
+    }
+
+    fn statement(&mut self, finding: &Finding, lead: &str) {
+        let ink = match finding.severity {
+            Severity::Info => Ink::strong,
+            Severity::Warning => Ink::warn,
+            Severity::Failure => Ink::alarm,
+        };
+        self.prose(&format!("{lead}{}", words::clean(&finding.statement)), 2, ink);
+    }
+
+    /// What each use comes to and what to be wary of; the rest is counted.
+    fn findings(&mut self, record: &Record) {
+        let loud = |finding: &&Finding| match finding.severity {
+            Severity::Failure => false,
+            Severity::Warning => finding.id != "verdict",
+            Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
+        };
+        let shown: Vec<&Finding> = record.findings.iter().filter(loud).collect();
+        let others = record.findings.iter().filter(|finding| finding.severity == Severity::Info && !findings::is_verdict(finding)).count();
+        if shown.is_empty() && others == 0 {
+            return;
+        }
+        self.section("Findings");
+        for finding in shown {
+            self.statement(finding, "- ");
+        }
+        let more = if others == 0 { "evidence".to_owned() } else { format!("{} more, and the evidence", others) };
+        self.indented(&format!("{more}: flashmark show --findings"), [2, 2], Ink::faint);
     }
 
     fn headline(&mut self, record: &Record) {

@@ -1,7 +1,7 @@
 //! Facts and quantities in words: names of media, tests and parameters, and numbers with the unit their name carries.
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Cell, Content, Direction, Medium, MediumKind, Params, Path, Record, Region, Stop, Sync, TargetKind};
+use record::{Cell, Content, Direction, Finding, Medium, MediumKind, Params, Path, Record, Region, Severity, Stop, Sync, TargetKind};
 
 /// Text from a record made harmless for a terminal and honest to the eye: control characters become spaces, characters that reorder
 /// or hide text are dropped.
@@ -256,6 +256,22 @@ pub fn clipped(text: &str, width: usize) -> String {
 pub fn times(ratio: f64) -> String {
     let decimals = if ratio > 0.0 { (1 - ratio.log10().floor() as i32).clamp(0, 6) as usize } else { 0 };
     format!("{ratio:.decimals$}")
+}
+
+/// How loud a finding is, in a word.
+pub fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Failure => "failure",
+    }
+}
+
+/// How certain a finding is, where a probability was worked out: "97 % certain".
+pub fn confidence(finding: &Finding) -> Option<String> {
+    let percent = finding.confidence.filter(|share| (0.0..=1.0).contains(share))? * 100.0;
+    // Whoever says 100 % is asked how they know.
+    Some(if percent > 99.0 { "more than 99 % certain".to_owned() } else { format!("{} % certain", percent.floor()) })
 }
 
 /// A count with its noun: "1 cell", "3 cells".

@@ -24,7 +24,10 @@ pub(super) struct RunPage {
     run_facts: String,
     state: Option<String>,
     failed: bool,
+    /// What is told before everything else.
+    verdicts: Vec<FindingView>,
     findings: Vec<FindingView>,
+    about: Vec<AboutView>,
     sentences: Vec<String>,
     headline: Vec<HeadlineRow>,
     panels: Vec<PanelView>,
@@ -38,11 +41,29 @@ pub(super) struct RunPage {
     json: String,
 }
 
-/// A finding and how loud it is.
+/// A finding, how loud it is, and what opens when one wants to know why.
+#[derive(Template)]
+#[template(path = "finding.html")]
 struct FindingView {
     class: &'static str,
     statement: String,
-    evidence: String,
+    evidence: Vec<String>,
+    confidence: Option<String>,
+    /// The id, where there is a page about it.
+    about: Option<String>,
+}
+
+/// What a kind of finding means: its page, by paragraphs.
+struct AboutView {
+    id: String,
+    title: String,
+    paragraphs: Vec<Paragraph>,
+}
+
+/// A paragraph or an item of a list.
+struct Paragraph {
+    is_item: bool,
+    text: String,
 }
 
 /// A row of the headline.
@@ -90,7 +111,9 @@ impl RunPage {
             run_facts: doubts::run_facts(record).join(" · "),
             state: doubts::state(record),
             failed: record.run.ended == Ended::Error,
-            findings: record.findings.iter().map(finding).collect(),
+            verdicts: record.findings.iter().filter(|found| is_told_first(found)).map(finding).collect(),
+            findings: record.findings.iter().filter(|found| !is_told_first(found)).map(finding).collect(),
+            about: about(record),
             sentences: headline::sentences(record),
             headline: if nothing { Vec::new() } else { headline::rows(record).iter().map(headline_row).collect() },
             panels: panels::of_record(record).into_iter().map(panel).collect(),
@@ -107,16 +130,58 @@ impl RunPage {
     }
 }
 
+/// The verdict, and whatever is wrong with the medium.
+fn is_told_first(finding: &record::Finding) -> bool {
+    finding.id == "verdict" || finding.severity == Severity::Failure
+}
+
 fn finding(finding: &record::Finding) -> FindingView {
     FindingView {
-        class: match finding.severity {
-            Severity::Info => "info",
-            Severity::Warning => "warning",
-            Severity::Failure => "failure",
-        },
+        class: words::severity(finding.severity),
         statement: words::clean(&finding.statement),
-        evidence: finding.evidence.iter().map(|e| words::clean(e)).collect::<Vec<_>>().join("; "),
+        evidence: finding.evidence.iter().map(|e| words::clean(e)).collect(),
+        confidence: words::confidence(finding),
+        about: findings::about(&finding.id).map(|_| finding.id.clone()),
     }
+}
+
+/// The pages of all findings of a record, each once.
+fn about(record: &Record) -> Vec<AboutView> {
+    let mut pages: Vec<AboutView> = Vec::new();
+    for finding in &record.findings {
+        let Some(page) = findings::about(&finding.id) else { continue };
+        if pages.iter().any(|known| known.id == finding.id) {
+            continue;
+        }
+        pages.push(AboutView { id: finding.id.clone(), title: page.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned(), paragraphs: paragraphs(page) });
+    }
+    pages
+}
+
+/// The paragraphs of a page in the little of Markdown that the pages keep to: a title, paragraphs, lists of one level.
+fn paragraphs(page: &str) -> Vec<Paragraph> {
+    let mut paragraphs: Vec<Paragraph> = Vec::new();
+    let mut open = false;
+    for line in page.lines().skip(1) {
+        let item = line.strip_prefix("- ");
+        match (item, line.trim(), open) {
+            (None, "", _) => open = false,
+            (None, text, true) => {
+                if let Some(last) = paragraphs.last_mut() {
+                    last.text.push(' ');
+                    last.text.push_str(text);
+                }
+            }
+            (item, text, _) => {
+                paragraphs.push(Paragraph { is_item: item.is_some(), text: item.unwrap_or(text).to_owned() });
+                open = true;
+            }
+        }
+    }
+    for paragraph in &mut paragraphs {
+        paragraph.text = paragraph.text.replace(['`', '*'], "");
+    }
+    paragraphs
 }
 
 fn headline_row(row: &headline::Row) -> HeadlineRow {
