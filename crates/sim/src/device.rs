@@ -17,6 +17,7 @@ use crate::profile::Profile;
 use crate::profile::spec::Lost;
 use crate::profile::units::LONGEST_NS;
 use crate::queue::Queue;
+use crate::recent::Recent;
 
 /// I/Os the host keeps in flight at most; the medium itself takes as many as its profile says.
 const MAX_IN_FLIGHT: u32 = 256;
@@ -53,6 +54,7 @@ pub struct SimDevice {
     faults: Faults,
     journal: Option<Journal>,
     memory: Option<Memory>,
+    recent: Option<Recent>,
     slots: Vec<SlotState>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     sequence: u64,
@@ -122,6 +124,7 @@ impl SimDevice {
             lost: medium.mapping().map_or(Lost::Zeros, |mapping| mapping.lost()),
             journal: (options.keep_data && faults.may_lose_power()).then(Journal::default),
             memory: options.keep_data.then(|| Memory::new(real, spec.medium.unwritten.byte())),
+            recent: spec.fake.as_ref().and_then(|fake| fake.remembers).map(|size| Recent::new(size.0)),
             medium,
             queue: Queue::new(spec),
             cache: spec.cache.as_ref().map(WriteCache::new),
@@ -336,6 +339,13 @@ impl SimDevice {
         for (behind, run) in mapping.runs(offset, bytes) {
             self.move_run(request, done, behind, run, durable_ns);
             done += run;
+        }
+        let Some(recent) = &mut self.recent else { return };
+        let buffer = &mut self.slots[request.slot as usize].buffer;
+        match request.op {
+            Op::Read => recent.read(offset, &mut buffer[..bytes as usize]),
+            Op::Write => recent.write(offset, &buffer[..bytes as usize]),
+            _ => recent.forget(offset, bytes),
         }
     }
 

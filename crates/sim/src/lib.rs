@@ -18,6 +18,7 @@ mod medium;
 mod memory;
 pub mod profile;
 mod queue;
+mod recent;
 mod timing;
 pub mod truth;
 mod wear;

@@ -78,6 +78,8 @@ pub struct Fake {
     /// What places without flash read as.
     #[serde(default)]
     pub lost: Lost,
+    /// What was written last can be read back at its address, flash or not, until this much more has been written.
+    pub remembers: Option<Size>,
 }
 
 /// What places without flash read as.

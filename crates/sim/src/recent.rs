@@ -1,0 +1,95 @@
+//! The controller's memory of a fake: what was written last can be read back, whether there is flash for it or not (flash.md C1).
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::memory::PAGE_BYTES;
+
+type Page = Box<[u8; PAGE_BYTES as usize]>;
+
+/// The pages written last, by the address they were written to.
+pub(crate) struct Recent {
+    most_pages: usize,
+    pages: BTreeMap<u64, (u64, Page)>,
+    /// In order of writing; an entry whose number is no longer its page's has been written again since.
+    order: VecDeque<(u64, u64)>,
+    written: u64,
+}
+
+impl Recent {
+    /// Remembers this many bytes, in pages.
+    pub(crate) fn new(bytes: u64) -> Recent {
+        Recent { most_pages: (bytes / PAGE_BYTES) as usize, pages: BTreeMap::new(), order: VecDeque::new(), written: 0 }
+    }
+
+    /// Sees a write. A page that is only partly written is not remembered.
+    pub(crate) fn write(&mut self, offset: u64, data: &[u8]) {
+        for (page, part) in whole_and_parts(offset, data.len()) {
+            self.pages.remove(&page);
+            if let Ok(data) = <&[u8; PAGE_BYTES as usize]>::try_from(&data[part]) {
+                self.written += 1;
+                self.pages.insert(page, (self.written, Box::new(*data)));
+                self.order.push_back((self.written, page));
+            }
+        }
+        while self.pages.len() > self.most_pages {
+            let Some((number, page)) = self.order.pop_front() else { break };
+            if self.pages.get(&page).is_some_and(|(latest, _)| *latest == number) {
+                self.pages.remove(&page);
+            }
+        }
+    }
+
+    /// Puts what is remembered in place of what was read.
+    pub(crate) fn read(&self, offset: u64, into: &mut [u8]) {
+        for (page, part) in whole_and_parts(offset, into.len()) {
+            if let Some((_, data)) = self.pages.get(&page) {
+                let inside = ((offset + part.start as u64) % PAGE_BYTES) as usize;
+                into[part.clone()].copy_from_slice(&data[inside..inside + part.len()]);
+            }
+        }
+    }
+
+    /// Forgets a range that is discarded.
+    pub(crate) fn forget(&mut self, offset: u64, bytes: u64) {
+        let first = offset / PAGE_BYTES;
+        let touched: Vec<u64> = self.pages.range(first..(offset + bytes).div_ceil(PAGE_BYTES)).map(|(page, _)| *page).collect();
+        touched.iter().for_each(|page| drop(self.pages.remove(page)));
+    }
+}
+
+/// The pages that a range touches, each with its part of the buffer.
+fn whole_and_parts(offset: u64, bytes: usize) -> impl Iterator<Item = (u64, std::ops::Range<usize>)> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let at = offset + done as u64;
+        let take = (PAGE_BYTES - at % PAGE_BYTES).min((bytes - done) as u64) as usize;
+        done += take;
+        (take > 0).then(|| (at / PAGE_BYTES, done - take..done))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn byte_at(recent: &Recent, offset: u64) -> u8 {
+        let mut byte = [0];
+        recent.read(offset, &mut byte);
+        byte[0]
+    }
+
+    #[test]
+    fn what_was_written_last_is_remembered_and_no_more() {
+        let mut recent = Recent::new(8192);
+        recent.write(0, &[1; 4096]);
+        recent.write(8192, &[2; 8192]);
+        assert_eq!([0, 8192, 12288].map(|at| byte_at(&recent, at)), [0, 2, 2]);
+        recent.write(8192, &[3; 4096]);
+        recent.write(0, &[4; 4096]);
+        assert_eq!([0, 8192, 12288].map(|at| byte_at(&recent, at)), [4, 3, 0], "writing again renews");
+        recent.write(8192, &[5; 512]);
+        assert_eq!(byte_at(&recent, 9000), 0, "a page that is partly new is forgotten");
+        recent.forget(100, 1);
+        assert_eq!(byte_at(&recent, 0), 0);
+    }
+}
