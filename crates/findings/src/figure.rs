@@ -53,7 +53,7 @@ impl fmt::Display for Figure<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", named(self.cell), self.text())?;
         match self.ci95 {
-            Some([low, high]) => write!(f, " ({} to {}, n {})", quantity(self.name, low), quantity(self.name, high), self.n),
+            Some([low, high]) => write!(f, " ({}, n {})", between(self.name, low, high), self.n),
             None => write!(f, " (n {}, too few for an interval)", self.n),
         }
     }
@@ -104,6 +104,16 @@ pub(crate) fn quantity(name: &str, value: f64) -> String {
         _ if name.ends_with("_ns") => Nanos(value.max(0.0) as u64).to_string(),
         _ if name.ends_with("_bytes") => Bytes(value.max(0.0) as u64).to_string(),
         _ => significant(value),
+    }
+}
+
+/// "1.09 to 1.28 IOPS": the unit once, where both ends have the same.
+pub(crate) fn between(name: &str, low: f64, high: f64) -> String {
+    let (low, high) = (quantity(name, low), quantity(name, high));
+    let unit = |text: &str| text.split_once(' ').map(|(_, unit)| unit.to_owned());
+    match low.split_once(' ') {
+        Some((number, of_low)) if unit(&high).as_deref() == Some(of_low) => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
     }
 }
 

@@ -121,7 +121,9 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(classes::conclude(record));
     // The loudest first, otherwise in this order; advice follows from all of it.
     rest.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let mut findings = verdict::conclude(record, wanted);
+    let is_fault = |finding: &&Finding| finding.severity == record::Severity::Failure && finding.id != "claim";
+    let faults: Vec<&Finding> = rest.iter().filter(is_fault).collect();
+    let mut findings = verdict::conclude(record, wanted, &faults);
     findings.extend(rest);
     findings.extend(advice::conclude(record));
     findings

@@ -28,12 +28,15 @@ enum Limit {
 }
 
 fn steps<'a>(record: &'a Record, form: &str) -> Vec<Step<'a>> {
-    let fits = |cell: &&Cell| cell.params.form.as_deref() == Some(form);
+    // The search is done at the first block size; at others only its ends are looked at.
+    let block_bytes = figure::form(record, "open-aus", form).and_then(|cell| cell.params.block_bytes);
+    let fits = |cell: &&Cell| cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == block_bytes;
     let mut steps: Vec<Step> = figure::cells(record, "open-aus")
         .filter(fits)
         .filter_map(|cell| {
             let units = cell.params.other.get("n_aus").copied().or_else(|| Some(cell.metrics.other.get("n_aus")?.value))?;
-            let median_ns = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50).map(|ns| ns as f64).filter(|ns| *ns > 0.0);
+            let typical = |latency: &record::Latency| latency.p50.map_or(latency.mean, |ns| ns as f64);
+            let median_ns = cell.metrics.latency_ns.as_ref().map(typical).filter(|ns| ns.is_finite() && *ns > 0.0);
             (units >= 1.0).then_some(Step { units: units as u64, rate: Figure::of(cell, "bps")?, median_ns })
         })
         .collect();

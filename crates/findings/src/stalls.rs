@@ -87,5 +87,5 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let per_gb = |above: u64| if count.bytes == 0 { "-".to_owned() } else { significant(above as f64 / (count.bytes as f64 / 1e9)) };
     let line = |(limit_ns, above): (u64, u64)| format!("longer than {}: {above} of {} small writes, {} in each GB", Nanos(limit_ns), count.writes, per_gb(above));
     let counted = (count.writes > 0).then(|| LIMITS_NS.into_iter().zip(count.above).map(line)).into_iter().flatten();
-    Some(draft.note(worst.to_string()).notes(counted).note("busy limits of the SD specification: 250 ms, SDXC 500 ms (peers.md wish 5)").done())
+    Some(draft.note(worst.to_string()).notes(counted).note("busy limits of the SD specification: 250 ms, SDXC 500 ms").done())
 }

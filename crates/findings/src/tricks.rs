@@ -48,12 +48,12 @@ fn worst_misalignment(record: &Record) -> Option<(u64, Ratio)> {
 
 /// Each misaligned cell of the test with the aligned one of its size: (block, aligned, misaligned, aligned over misaligned).
 fn misaligned(record: &Record) -> Vec<(u64, Figure<'_>, Figure<'_>, Ratio)> {
-    let form = |cell: &Cell| cell.params.form.clone().unwrap_or_default();
-    let is_aligned = |cell: &Cell| matches!(form(cell).as_str(), "aligned" | "+0" | "");
+    let shift = |cell: &Cell| cell.params.other.get("shift_bytes").copied().unwrap_or(0.0);
     let mut pairs = Vec::new();
-    for shifted in figure::cells(record, "misalign").filter(|cell| !is_aligned(cell)) {
+    for shifted in figure::cells(record, "misalign").filter(|cell| shift(cell) > 0.0) {
         let block = shifted.params.block_bytes;
-        let fitting = figure::cells(record, "misalign").find(|cell| is_aligned(cell) && cell.params.block_bytes == block);
+        let fits = |cell: &&Cell| shift(cell) == 0.0 && cell.params.block_bytes == block && cell.params.form == shifted.params.form;
+        let fitting = figure::cells(record, "misalign").find(fits);
         let figures = fitting.and_then(rate).zip(rate(shifted));
         pairs.extend(figures.zip(block).map(|((aligned, shifted), block)| (block, aligned.clone(), shifted.clone(), Ratio::of(&aligned, &shifted))));
     }
@@ -64,27 +64,35 @@ fn misaligned(record: &Record) -> Vec<(u64, Figure<'_>, Figure<'_>, Ratio)> {
 fn misalignment(record: &Record) -> Option<Finding> {
     let pairs = misaligned(record);
     let (block, aligned, shifted, ratio) = pairs.iter().filter(|pair| pair.3.is_above(PENALTY)).max_by(|a, b| a.3.value.total_cmp(&b.3.value))?;
-    let form = shifted.cell.params.form.clone().unwrap_or_default();
-    let statement = format!("Writes of {} that are not aligned ({form}) are {} times slower. Partitions must begin at a multiple of its allocation unit.", size(*block), significant(ratio.value));
+    let order = if shifted.cell.params.form.as_deref() == Some("random") { "in random order" } else { "in a row" };
+    let shift = size(shifted.cell.params.other.get("shift_bytes").map_or(0, |bytes| *bytes as u64));
+    let statement = format!(
+        "Writes of {} {order} that are shifted by {shift} are {} times slower: partitions must begin at a multiple of its allocation unit.",
+        size(*block),
+        significant(ratio.value)
+    );
     Some(Draft::warning("misalignment", statement).figures([aligned, shifted]).note(format!("{ratio}; told from {PENALTY} on (flash.md C2)")).surely(ratio.above(PENALTY)).done())
 }
 
-/// `management-unit`: the largest size whose aligned writes are free of the cost that misaligned ones have (flash.md B3.7).
+/// `management-unit`: the smallest size whose aligned writes are free of a cost that shifted ones have (flash.md B3.7): it covers a whole
+/// unit. Medians, because merges of allocation units come now and then.
 fn management_unit(record: &Record) -> Option<Finding> {
     let cells = |form: &'static str| figure::cells(record, "management-unit").filter(move |cell| cell.params.form.as_deref() == Some(form));
-    let mut found: Option<(u64, Figure, Figure, Ratio)> = None;
-    for aligned in cells("aligned") {
-        let block = aligned.params.block_bytes;
-        let shifted = cells("misaligned").find(|cell| cell.params.block_bytes == block);
-        let Some(((aligned, shifted), block)) = rate(aligned).zip(shifted.and_then(rate)).zip(block) else { continue };
-        let ratio = Ratio::of(&aligned, &shifted);
-        if ratio.is_above(2.0) && found.as_ref().is_none_or(|(largest, ..)| block > *largest) {
-            found = Some((block, aligned, shifted, ratio));
-        }
-    }
-    let (block, aligned, shifted, ratio) = found?;
-    let statement = format!("It manages data in pieces of {}: a write of that size costs a merge only where it is not aligned.", size(block));
-    Some(Draft::info("management-unit", statement).note(format!("management_unit_bytes {block}")).figures([&aligned, &shifted]).note(format!("{ratio}; flash.md B3.7")).surely(ratio.above(2.0)).done())
+    let median = |cell: &Cell| cell.metrics.latency_ns.as_ref().filter(|latency| latency.n >= 16)?.p50.filter(|ns| *ns > 0);
+    let mut pairs: Vec<(u64, &Cell, u64, &Cell, u64)> = cells("aligned")
+        .filter_map(|aligned| {
+            let shifted = cells("misaligned").find(|cell| cell.params.block_bytes == aligned.params.block_bytes)?;
+            Some((aligned.params.block_bytes?, aligned, median(aligned)?, shifted, median(shifted)?))
+        })
+        .collect();
+    pairs.sort_by_key(|pair| pair.0);
+    let dearer = |(_, _, aligned_ns, _, shifted_ns): &&(u64, &Cell, u64, &Cell, u64)| *shifted_ns as f64 >= PENALTY * *aligned_ns as f64;
+    let (block, aligned, aligned_ns, shifted, shifted_ns) = *pairs.iter().find(dearer)?;
+    // With the penalty at the smallest size of all, the unit may be smaller still.
+    let at_most = if pairs.first().is_some_and(|first| first.0 == block) { "at most " } else { "" };
+    let statement = format!("It manages data in pieces of {at_most}{}: writes of that size are cheap where they are aligned, and cost {} more where they are not.", size(block), Nanos(shifted_ns - aligned_ns));
+    let line = |cell: &Cell, ns: u64| format!("{}: median {}", figure::named(cell), Nanos(ns));
+    Some(Draft::info("management-unit", statement).note(format!("management_unit_bytes {block}")).note(line(aligned, aligned_ns)).note(line(shifted, shifted_ns)).note("flash.md B3.7").done())
 }
 
 /// A flush after a write that takes less than this did not wait for flash: no page of any kind is programmed faster (flash.md E1: SLC 200 us).

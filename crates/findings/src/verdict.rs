@@ -2,7 +2,7 @@
 //!
 //! A use has needs; each need holds a figure against three thresholds. The weakest need decides, and it is the reason given.
 
-use record::units::{GIB, KIB, MIB, Nanos};
+use record::units::{GIB, KIB, MIB, Nanos, SECOND_NS};
 use record::{Direction, Finding, Record, Severity};
 
 use crate::draft::Draft;
@@ -79,14 +79,16 @@ impl Need {
     }
 
     /// The longest single write: the less the better.
-    fn at_most(stall: &stalls::Worst, [poor_ns, fair_ns, good_ns]: [u64; 3], reason: String, source: &str) -> Need {
+    /// Without a limit for the poor, however long it is makes nothing unusable.
+    fn at_most(stall: &stalls::Worst, good_ns: u64, fair_ns: u64, poor_ns: Option<u64>, reason: String, source: &str) -> Need {
         let level = match stall.ns {
             ns if ns <= good_ns => Level::Good,
             ns if ns <= fair_ns => Level::Fair,
-            ns if ns <= poor_ns => Level::Poor,
+            ns if poor_ns.is_none_or(|poor_ns| ns <= poor_ns) => Level::Poor,
             _ => Level::Unusable,
         };
-        let asked = format!("good up to {}, usable up to {}, poor up to {} ({source})", Nanos(good_ns), Nanos(fair_ns), Nanos(poor_ns));
+        let poor = poor_ns.map(|ns| format!(", poor up to {}", Nanos(ns))).unwrap_or_else(|| ", beyond it poor".into());
+        let asked = format!("good up to {}, usable up to {}{poor} ({source})", Nanos(good_ns), Nanos(fair_ns));
         Need { level, reason, evidence: vec![stall.to_string(), asked], confidence: None }
     }
 }
@@ -130,7 +132,7 @@ fn root_disk(record: &Record) -> Option<Verdict> {
     if let Some(stall) = stalls::worst(record, 64 * KIB) {
         let reason = format!("a single small write took {}; the system stands still that long", Nanos(stall.ns));
         // A stall alone makes a system disk a nuisance, not unusable.
-        let need = Need::at_most(&stall, [u64::MAX, 5_000_000_000, 1_000_000_000], reason, "one second is noticed, five are taken for a crash; our choice");
+        let need = Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "one second is noticed, five are taken for a crash; our choice");
         needs.push(need);
     }
     weigh(Use::RootDisk, needs, untested)
@@ -158,24 +160,44 @@ fn video(record: &Record, mbit: u32) -> Option<Verdict> {
         Some(stall) => {
             let held = need_bps * stall.ns as f64 / 1e9;
             let reason = format!("a single write took {}; the camera would have to hold {} meanwhile", Nanos(stall.ns), quantity("_bytes", held));
-            needs.push(Need::at_most(stall, [10_000_000_000, 2_000_000_000, 1_000_000_000], reason, "a camera buffers a second or two; our choice"));
+            needs.push(Need::at_most(stall, SECOND_NS, 2 * SECOND_NS, Some(10 * SECOND_NS), reason, "a camera buffers a second or two; our choice"));
         }
         None => return weigh(Use::Video { mbit }, needs, vec!["how long a single large write can take"]),
     }
     weigh(Use::Video { mbit }, needs, vec![])
 }
 
-/// The slowest stretch of at least 4 MiB of any sequential write with its cell, in bytes a second.
+/// A camera holds back what it films for so long; a stretch that is slower for longer loses frames. In seconds; our choice.
+const CAMERA_BUFFER_S: f64 = 2.0;
+
+/// The slowest stretch of at least two seconds of any long sequential write with its cell, in bytes a second.
 fn slowest_stretch(record: &Record) -> Option<(String, f64)> {
-    let mut slowest: Option<(String, f64)> = None;
-    for cell in ["sustained", "random-fill", "prime"].iter().flat_map(|test| figure::cells(record, test)) {
-        for series in cell.series.iter().filter(|series| series.y == record::Axis::Bps) {
-            let long = series.points.windows(2).filter(|pair| pair[1][0] - pair[0][0] >= 4.0 * MIB as f64);
-            for rate in long.map(|pair| pair[1][1]).filter(|rate| rate.is_finite() && *rate > 0.0) {
-                if slowest.as_ref().is_none_or(|(_, least)| rate < *least) {
-                    slowest = Some((format!("{}: slowest stretch of '{}' {}", cell.id, series.name, quantity("bps", rate)), rate));
-                }
-            }
+    let long = ["sustained", "random-fill", "prime"].iter().flat_map(|test| figure::cells(record, test));
+    let curves = long.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
+    let along = curves.filter(|(_, series)| series.y == record::Axis::Bps && matches!(series.x, record::Axis::Bytes | record::Axis::OffsetBytes));
+    let slowest = along.filter_map(|(cell, series)| {
+        let rate = slowest_of(&series.points)?;
+        Some((format!("{}: slowest stretch of '{}' {}", cell.id, series.name, quantity("bps", rate)), rate))
+    });
+    slowest.min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// The slowest stretch of at least two seconds in points (bytes so far, bytes a second since the point before).
+fn slowest_of(points: &[[f64; 2]]) -> Option<f64> {
+    let step = |pair: &[[f64; 2]]| {
+        let (bytes, bps) = (pair[1][0] - pair[0][0], pair[1][1]);
+        (bytes > 0.0 && bps > 0.0 && bytes.is_finite() && bps.is_finite()).then(|| (bytes, bytes / bps))
+    };
+    let steps: Vec<(f64, f64)> = points.windows(2).filter_map(step).collect();
+    let (mut from, mut bytes, mut seconds, mut slowest) = (0, 0.0, 0.0, None::<f64>);
+    for (step_bytes, step_seconds) in &steps {
+        (bytes, seconds) = (bytes + step_bytes, seconds + step_seconds);
+        while seconds - steps[from].1 >= CAMERA_BUFFER_S {
+            (bytes, seconds) = (bytes - steps[from].0, seconds - steps[from].1);
+            from += 1;
+        }
+        if seconds >= CAMERA_BUFFER_S {
+            slowest = Some(slowest.map_or(bytes / seconds, |least| least.min(bytes / seconds)));
         }
     }
     slowest
@@ -184,8 +206,8 @@ fn slowest_stretch(record: &Record) -> Option<(String, f64)> {
 fn logger(record: &Record) -> Option<Verdict> {
     let stall = stalls::worst(record, 64 * KIB)?;
     let reason = format!("a single small write took {}; records must be held in memory that long", Nanos(stall.ns));
-    let source = "the busy limits of the SD specification, 250 and 500 ms, and one second; peers.md wish 5";
-    let needs = vec![Need::at_most(&stall, [1_000_000_000, 500_000_000, 250_000_000], reason, source)];
+    let source = "the busy limits of the SD specification, 250 and 500 ms, and one second";
+    let needs = vec![Need::at_most(&stall, SECOND_NS / 4, SECOND_NS / 2, Some(SECOND_NS), reason, source)];
     weigh(Use::Logger, needs, vec![])
 }
 
@@ -197,9 +219,10 @@ fn database(record: &Record) -> Option<Verdict> {
     let mut needs = vec![Need::at_least(&figure, [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES], reason, source)];
     needs.extend(stalls::worst(record, 64 * KIB).map(|stall| {
         let reason = format!("a single small write took {}, and a commit waits for it", Nanos(stall.ns));
-        Need::at_most(&stall, [u64::MAX, 5_000_000_000, 1_000_000_000], reason, "five seconds are a usual time-out for a locked database; our choice")
+        Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "five seconds are a usual time-out for a locked database; our choice")
     }));
-    weigh(Use::Database, needs, vec!["flushing after each write"])
+    let flushed = ["flush-cost", "record-ops"].iter().any(|test| figure::cells(record, test).next().is_some());
+    weigh(Use::Database, needs, if flushed { vec![] } else { vec!["flushing after each write"] })
 }
 
 fn verdict_on(record: &Record, wanted: Use) -> Option<Verdict> {
@@ -226,8 +249,13 @@ fn usual_video(record: &Record) -> u32 {
     USUAL_VIDEO.iter().rev().find(fits).copied().unwrap_or(USUAL_VIDEO[0])
 }
 
-/// All verdicts: the summary first, then each use.
-pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Vec<Finding> {
+/// All verdicts: the summary first, then each use. Where something is wrong with the medium itself (`faults`: it is a fake, it loses data, it
+/// fails), that is the verdict, and no speed is spoken of.
+pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[&Finding]) -> Vec<Finding> {
+    if let Some(fault) = faults.first() {
+        let others = faults.iter().skip(1).map(|fault| fault.statement.clone());
+        return vec![Draft::failure("verdict", format!("Do not use it. {}", fault.statement)).notes(fault.evidence.iter().cloned()).notes(others).surely(fault.confidence).done()];
+    }
     let all = [Use::RootDisk, Use::Camera, Use::Video { mbit: usual_video(record) }, Use::Logger, Use::Database];
     let uses: Vec<Use> = if wanted.is_empty() { all.to_vec() } else { wanted.to_vec() };
     let verdicts = verdicts(record, &uses);

@@ -147,7 +147,9 @@ impl Page {
         if let Some(state) = doubts::state(record) {
             self.prose(&state, 0, Ink::warn);
         }
-        for finding in record.findings.iter().filter(|finding| finding.severity == Severity::Failure && finding.id != "verdict") {
+        // A fault of the medium is the verdict already.
+        let said = |finding: &Finding| record.findings.iter().any(|verdict| verdict.id == "verdict" && verdict.statement.contains(&finding.statement));
+        for finding in record.findings.iter().filter(|finding| finding.severity == Severity::Failure && finding.id != "verdict" && !said(finding)) {
             self.statement(finding, "");
         }
         for sentence in headline::sentences(record) {
