@@ -2,14 +2,17 @@
 
 mod align_read;
 mod buffered_read;
+mod content_sweep;
 mod ext2_fill;
 mod ext2_format;
 mod fill;
+mod flush_cost;
 mod front_area;
 mod ground;
 mod management_unit;
 mod misalign;
 mod open_aus;
+mod pattern;
 mod prime;
 mod random_read;
 mod random_write;
@@ -17,9 +20,12 @@ mod record_ops;
 mod sector_write;
 mod seek;
 mod sequential;
+mod span_sweep;
 mod stretch;
+mod sustained;
 #[cfg(test)]
 mod testing;
+mod whole_view;
 mod write_unit;
 
 use crate::Test;
@@ -46,6 +52,12 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &front_area::FrontArea,
     &management_unit::ManagementUnit,
     &misalign::Misalign,
+    &span_sweep::SpanSweep,
+    &content_sweep::ContentSweep,
+    &sustained::Sustained,
+    &pattern::PatternTest,
+    &flush_cost::FlushCost,
+    &whole_view::WholeView,
 ];
 
 /// The test of this name, or an error that names the nearest ones.

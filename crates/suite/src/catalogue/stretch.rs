@@ -102,13 +102,17 @@ pub fn run(cell: &PlannedCell, bench: &mut Bench<'_>, next: Places<'_>) -> Outco
 /// The same with a load that the caller has made.
 pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Places<'_>) -> Outcome {
     let stretch = Stretch::planned(cell);
-    if let Err(error) = set_state(stretch.rest_ns, load.direction, bench) {
+    // Where the cell gets less time than planned, so does the rest.
+    let share = (bench.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
+    if let Err(error) = set_state((stretch.rest_ns as f64 * share) as u64, load.direction, bench) {
         return Outcome::broken(cell, error);
     }
     let warm_up_ns = (bench.time_left_ns() as f64 * WARM_UP_SHARE) as u64;
     bench.part(0.0, WARM_UP_SHARE);
     let limits = Limits { max_ops: stretch.warm_up_ops, ..Limits::time(warm_up_ns) };
-    let before = bench.drive("setting the state", load, &limits, next);
+    // Data of its own: what counts must not find itself written already.
+    let state = Load { pass: bench.random("data that sets the state").bits() as u32 >> 1, content: Content::Incompressible, ..*load };
+    let before = bench.drive("setting the state", &state, &limits, next);
     if matches!(before.stop, Stop::Error | Stop::Interrupted) {
         let mut outcome = Outcome::new(cell);
         outcome.end(before.stop, before.error);
@@ -146,7 +150,6 @@ fn set_state(rest_ns: u64, direction: Direction, bench: &mut Bench<'_>) -> Resul
         }
         Direction::Read => device::Device::drop_caches(bench.medium)?,
     }
-    let rest_ns = rest_ns.min(bench.time_left_ns() / 2);
     rest(rest_ns, bench);
     Ok(())
 }

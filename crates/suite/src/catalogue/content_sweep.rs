@@ -1,0 +1,149 @@
+//! `content-sweep`: the same writes in a row with data of every kind, for controllers that compress, recognise or skip it (flash.md C2).
+//!
+//! Zeros, 0xFF bytes, one incompressible block over and over, and data that is never the same twice. *rewrite-equal* writes what lies
+//! there already, *rewrite-new* other data in its place; both fill the span first, and that does not count. So does the first cell, to close
+//! what other tests left open. Every pass begins and ends with the span, so that it leaves nothing open for the next. Random data comes
+//! last: the span is left as `prime` left it.
+//!
+//! What a cell was asked: `form` (zeros, byte-255, repeated, incompressible, rewrite-equal, rewrite-new), `content`. Metrics: `bps`, `latency_ns`.
+
+use record::units::{Bytes, MIB, SECOND_NS};
+use record::{Content, Pattern, PlannedCell, Region, Stop};
+
+use super::stretch::{self, Stretch};
+use crate::drive::Limits;
+use crate::offsets::{cyclic, sequential};
+use crate::plan::span_of;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct ContentSweep;
+
+const REWRITE_EQUAL: &str = "rewrite-equal";
+const REWRITE_NEW: &str = "rewrite-new";
+
+/// What can be written, and how it looks to a controller.
+const FORMS: [(&str, Content); 6] = [
+    ("zeros", Content::Zeros),
+    ("byte-255", Content::Byte(255)),
+    ("repeated", Content::Repeated),
+    ("incompressible", Content::Incompressible),
+    (REWRITE_EQUAL, Content::Incompressible),
+    (REWRITE_NEW, Content::Incompressible),
+];
+
+impl Test for ContentSweep {
+    fn name(&self) -> &'static str {
+        "content-sweep"
+    }
+    fn about(&self) -> &'static str {
+        "the same writes with zeros, 0xFF, repeated and random data, and with data that lies there already"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md C2, K"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "form", default: "zeros,byte-255,repeated,incompressible,rewrite-equal,rewrite-new", about: "which data" },
+            Setting { name: "block", default: "64KiB", about: "size of a write; many small ones, so that a single stall decides nothing" },
+            Setting { name: "span", default: "32MiB", about: "how much is written of each" },
+            Setting { name: "max_time", default: "20s", about: "at most this long each" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let span = match site.region(Region::Middle, settings.size("span")?) {
+            Ok(span) if span.bytes >= block_bytes => span,
+            Ok(span) => {
+                cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
+                return Ok(());
+            }
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        let blocks = span.bytes / block_bytes;
+        for (index, form) in settings.choices("form", &FORMS.map(|(form, _)| form))?.into_iter().enumerate() {
+            let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
+            params.form = Some(form.into());
+            params.content = FORMS.iter().find(|(name, _)| *name == form).map(|(_, content)| *content);
+            let warm_up_ops = if is_rewrite(form) || index == 0 { blocks } else { 0 };
+            let stretch = Stretch { rest_ns: 0, warm_up_ops, ops: blocks, enough_ops: 128, enough_ns: 10 * SECOND_NS };
+            stretch.plan(params, settings.duration_ns("max_time")?, cells);
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let (span, block_bytes) = (span_of(cell), cell.block_bytes());
+        let form = cell.params.form.as_deref().unwrap_or_default();
+        if !is_rewrite(form) {
+            return stretch::run(cell, bench, &mut cyclic(span, block_bytes));
+        }
+        let before = stretch::load(cell, bench, "data that lies there");
+        let limits = Limits::time(bench.time_left_ns() / 2);
+        let filled = bench.drive("filling", &before, &limits, &mut sequential(span, block_bytes));
+        if matches!(filled.stop, Stop::Error | Stop::Interrupted) {
+            let mut outcome = Outcome::new(cell);
+            outcome.end(filled.stop, filled.error);
+            return outcome;
+        }
+        // Only what was filled in time is written again.
+        let span = device::Extent::new(span.offset_bytes, filled.bytes);
+        let load = if form == REWRITE_EQUAL { before } else { stretch::load(cell, bench, "data") };
+        let mut cell = cell.clone();
+        cell.params.other.insert("warm_up_ops".into(), 0.0);
+        stretch::run_load(&cell, bench, &load, &mut sequential(span, block_bytes))
+    }
+}
+
+fn is_rewrite(form: &str) -> bool {
+    [REWRITE_EQUAL, REWRITE_NEW].contains(&form)
+}
+
+#[cfg(test)]
+mod tests {
+    use device::Op;
+    use record::units::{GIB, KIB, MILLISECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    #[test]
+    fn each_kind_of_data_is_written_over_the_same_span() {
+        let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["content-sweep"]);
+        let writes: Vec<_> = ran.requests.iter().filter(|r| r.op == Op::Write).collect();
+        assert!(writes.iter().all(|r| (512 * MIB..544 * MIB).contains(&r.offset_bytes)));
+        assert_eq!(writes.len(), 512 + 4 * 512 + 2 * 1024);
+        assert_eq!([511, 512, 1024, 1536].map(|at| writes[at].content), [Content::Incompressible, Content::Zeros, Content::Byte(255), Content::Repeated]);
+        assert!(ran.end.cells.iter().all(|cell| cell.ops == 512 && cell.written_bytes >= 32 * MIB));
+    }
+
+    #[test]
+    fn small_targets_are_told_what_does_not_fit() {
+        let bed = Bed::file(32 * KIB, |_, _| 1);
+        insta::assert_snapshot!(bed.left_out(&["content-sweep"]), @"nothing to do: content-sweep: 64 KiB blocks do not fit into 32 KiB");
+        assert_eq!(bed.planned(&["content-sweep block=4KiB"]).len(), 6);
+    }
+
+    fn rates(profile: &str) -> Vec<f64> {
+        run_simulated(profile, 2, &["content-sweep"]).iter().map(|cell| cell.metrics.bps.unwrap().value).collect()
+    }
+
+    #[test]
+    fn a_card_that_stores_no_zeros_is_seen_through_and_an_honest_one_is_not_accused() {
+        let [zeros, ones, repeated, incompressible, equal, new] = rates("zero-cheat")[..] else { panic!("six forms") };
+        assert!(zeros > 2.0 * incompressible && ones > 2.0 * incompressible && repeated > 2.0 * incompressible);
+        assert!((0.85..1.15).contains(&(equal / new)) && (0.85..1.15).contains(&(new / incompressible)));
+        for profile in ["class6", "a1", "sd-worst", "ssd"] {
+            let rates = rates(profile);
+            let (low, high) = rates.iter().fold((f64::MAX, 0.0_f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
+            assert!(high / low < 1.15, "{profile}: {rates:?}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! `flush-cost`: what it takes to make writes durable, and whether that is plausible (flash.md C2).
+//!
+//! Single writes in a row with a rest after each, so that a cache has time to empty and none of them waits for another: alone (*plain*), with
+//! a flush after each (*flushed*), and as writes that are durable when they are done (*durable*, O_DSYNC). A medium without a cache does all three
+//! equally fast; one with an honest cache takes as long with a flush as without the cache. One that makes data durable faster than it can write for
+//! long has not done it: `durable_bps` at 1 MiB against the rate of `sustained`.
+//!
+//! What a cell was asked: `form`, `block_bytes`, `sync`. Metrics: `latency_ns` of the writes, and as medians `write_ns`, `flush_ns`, `idle_flush_ns`
+//! (of flushes with nothing to do; *flushed* only); `durable_bps` (a block over write and flush; not for *plain*).
+
+use record::units::Bytes;
+use record::{Estimate, Pattern, PlannedCell, Region, Stop, Sync};
+use stats::median;
+
+use super::stretch;
+use crate::drive::Limits;
+use crate::offsets::cyclic;
+use crate::plan::span_of;
+use crate::tally::latency;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct FlushCost;
+
+const PLAIN: &str = "plain";
+const FLUSHED: &str = "flushed";
+const DURABLE: &str = "durable";
+
+/// Flushes with nothing to do.
+const IDLE_FLUSHES: u32 = 5;
+/// Writes before those that count: they close what was open before.
+const WARM_UP_ROUNDS: u64 = 2;
+
+impl Test for FlushCost {
+    fn name(&self) -> &'static str {
+        "flush-cost"
+    }
+    fn about(&self) -> &'static str {
+        "single writes alone, with a flush after each, and durable ones"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md C2"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "block", default: "4KiB,1MiB", about: "sizes of a write" },
+            Setting { name: "form", default: "plain,flushed,durable", about: "which of them" },
+            Setting { name: "rounds", default: "24", about: "writes of each" },
+            Setting { name: "rest", default: "200ms", about: "time without I/O after each write" },
+            Setting { name: "span", default: "64MiB", about: "how much of the middle" },
+            Setting { name: "max_time", default: "15s", about: "at most this long each" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let span = match site.region(Region::Middle, settings.size("span")?) {
+            Ok(span) => span,
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        let (rounds, rest_ns) = (settings.count("rounds")?, settings.duration_ns("rest")?);
+        for block_bytes in settings.blocks("block")? {
+            if block_bytes > span.bytes {
+                cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
+                continue;
+            }
+            for form in settings.choices("form", &[PLAIN, FLUSHED, DURABLE])? {
+                let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
+                (params.form, params.queue_depth, params.threads) = (Some(form.into()), 1, 1);
+                params.sync = if form == DURABLE { Sync::Data } else { Sync::None };
+                params.other.extend([("rounds".to_owned(), rounds as f64), ("rest_ns".to_owned(), rest_ns as f64)]);
+                cells.add(params, settings.duration_ns("max_time")?, (rounds + WARM_UP_ROUNDS) * block_bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let mut work = Work { cell, bench, outcome: Outcome::new(cell), write_ns: Vec::new(), flush_ns: Vec::new(), idle_flush_ns: Vec::new() };
+        work.do_it();
+        work.conclude()
+    }
+}
+
+/// A cell being measured; times in nanoseconds.
+struct Work<'a, 'b> {
+    cell: &'a PlannedCell,
+    bench: &'a mut Bench<'b>,
+    outcome: Outcome,
+    write_ns: Vec<f64>,
+    flush_ns: Vec<f64>,
+    idle_flush_ns: Vec<f64>,
+}
+
+impl Work<'_, '_> {
+    fn is_flushed(&self) -> bool {
+        self.cell.params.form.as_deref() == Some(FLUSHED)
+    }
+
+    fn do_it(&mut self) {
+        let load = stretch::load(self.cell, self.bench, "data");
+        let mut places = cyclic(span_of(self.cell), self.cell.block_bytes());
+        let rest_ns = self.cell.setting("rest_ns") as u64;
+        let rounds = self.cell.setting("rounds") as u64;
+        // Nothing is owed when it begins, and what a flush takes that has nothing to do is known.
+        if self.flush().is_none() {
+            return;
+        }
+        for _ in 0..if self.is_flushed() { IDLE_FLUSHES } else { 0 } {
+            let Some(ns) = self.flush() else { return };
+            self.idle_flush_ns.push(ns);
+        }
+        for round in 0..rounds + WARM_UP_ROUNDS {
+            self.bench.part(round as f64 / (rounds + WARM_UP_ROUNDS) as f64, (round + 1) as f64 / (rounds + WARM_UP_ROUNDS) as f64);
+            let left_ns = self.bench.time_left_ns();
+            if left_ns == 0 {
+                return self.outcome.end(Stop::Time, None);
+            }
+            let limits = Limits { max_ops: 1, ..Limits::time(left_ns) };
+            let tally = self.bench.drive("writing", &load, &limits, &mut places);
+            if tally.ops == 0 || round < WARM_UP_ROUNDS {
+                self.outcome.end(tally.stop, tally.error);
+            } else {
+                self.write_ns.push(tally.busy_ns as f64);
+                self.outcome.absorb(tally);
+            }
+            if !self.outcome.is_over() && self.is_flushed() && let Some(ns) = self.flush() && round >= WARM_UP_ROUNDS {
+                self.flush_ns.push(ns);
+            }
+            if self.outcome.is_over() {
+                return;
+            }
+            stretch::rest(rest_ns.min(self.bench.time_left_ns()), self.bench);
+            if self.bench.must_stop() {
+                return self.outcome.end(Stop::Interrupted, None);
+            }
+        }
+        self.outcome.end(Stop::Ops, None);
+    }
+
+    /// What a flush took; `None` if it failed.
+    fn flush(&mut self) -> Option<f64> {
+        self.bench.flush().map(|ns| ns as f64).map_err(|error| self.outcome.end(Stop::Error, Some(error))).ok()
+    }
+
+    fn conclude(mut self) -> Outcome {
+        let is_plain = self.cell.params.form.as_deref() == Some(PLAIN);
+        let cell = &mut self.outcome.cell;
+        let worst_ns = self.write_ns.iter().copied().fold(0.0, f64::max) as u64;
+        cell.metrics.latency_ns = cell.histogram.as_ref().map(|histogram| latency(histogram, worst_ns));
+        let medians = [("write_ns", &mut self.write_ns), ("flush_ns", &mut self.flush_ns), ("idle_flush_ns", &mut self.idle_flush_ns)];
+        for (name, samples) in medians {
+            let n = samples.len() as u64;
+            cell.metrics.other.extend(median(samples).map(|value| (name.to_owned(), Estimate { value, ci95: None, n })));
+        }
+        let known = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value);
+        if let Some(write_ns) = known("write_ns").filter(|_| !is_plain) {
+            let value = self.cell.block_bytes() as f64 * 1e9 / (write_ns + known("flush_ns").unwrap_or(0.0)).max(1.0);
+            cell.metrics.other.insert("durable_bps".into(), Estimate { value, ci95: None, n: cell.ops });
+        }
+        self.outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use device::Op;
+    use record::Cell;
+    use record::units::{GIB, KIB, MILLISECOND_NS, SECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    #[test]
+    fn each_write_is_followed_by_a_flush_and_a_rest() {
+        let cost = |request: &device::Request, _| if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS };
+        let ran = Bed::raw(GIB, cost).run(&["flush-cost block=4KiB"]);
+        let other = |id: &str, name: &str| ran.cell(id).metrics.other.get(name).map(|figure| figure.value / 1e6);
+        assert_eq!(["write_ns", "flush_ns", "idle_flush_ns"].map(|name| other("flush-cost/1", name)), [Some(1.0), None, None]);
+        assert_eq!(["write_ns", "flush_ns", "idle_flush_ns"].map(|name| other("flush-cost/2", name)), [Some(1.0), Some(3.0), Some(3.0)]);
+        assert_eq!(ran.other("flush-cost/2", "durable_bps"), 4096.0 / 4e-3);
+        assert!(ran.requests.iter().any(|request| request.sync == Sync::Data));
+        assert_eq!(ran.idle_ns, 3 * 26 * 200 * MILLISECOND_NS);
+    }
+
+    #[test]
+    fn ends_in_time_and_at_an_error() {
+        let ran = Bed::raw(GIB, |_, _| SECOND_NS).run(&["flush-cost block=4KiB form=flushed"]);
+        let cell = ran.cell("flush-cost/1");
+        assert_eq!((cell.stop, cell.ops), (Stop::Time, 3));
+        let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
+        bed.fail_at = Some(10);
+        let ran = bed.run(&["flush-cost block=4KiB form=plain"]);
+        assert_eq!((ran.cell("flush-cost/1").stop, ran.cell("flush-cost/1").ops), (Stop::Error, 7));
+        let bed = Bed::file(64 * KIB, |_, _| 1);
+        insta::assert_snapshot!(bed.left_out(&["flush-cost"]), @"flush-cost: 1 MiB blocks do not fit into 64 KiB");
+    }
+
+    #[test]
+    fn a_cache_that_lies_is_durable_faster_than_it_can_write() {
+        let durable = |cells: &[Cell]| cells.iter().find(|cell| cell.test == "flush-cost").unwrap().metrics.other["durable_bps"].value;
+        let sustained = |cells: &[Cell]| cells.iter().find(|cell| cell.test == "sustained").unwrap().metrics.other["sustained_bps"].value;
+        let tests = ["flush-cost block=1MiB form=flushed", "sustained form=first time=30s"];
+        let liar = run_simulated("flush-liar", 1, &tests);
+        assert!(durable(&liar) > 1.5 * sustained(&liar), "{} {}", durable(&liar), sustained(&liar));
+        for profile in ["class10", "a1", "ssd"] {
+            let honest = run_simulated(profile, 1, &tests);
+            assert!(durable(&honest) < 1.15 * sustained(&honest), "{profile}: {} {}", durable(&honest), sustained(&honest));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `pattern`: the load of a common benchmark (random 4 KiB writes, aligned, in 1 GiB, five rounds), and loads that differ only in what no
+//! user would mind (flash.md C2).
+//!
+//! *common* is that load. *odd-span* is the same over half as much again, or twice as much: more than the pattern allows. *shifted* is the same 512 bytes
+//! further on, so that no write is aligned; where it alone is slower, alignment explains it (see `misalign`). A medium that is fast for the first and slow for
+//! the second knows the benchmark. Each form begins after the same rest.
+//!
+//! What a cell was asked: `form`, `span_bytes`, `shift_bytes`. Series: `rate` (bytes, bytes/s), for a fast way
+//! may be short. Metrics: `iops`, `bps`, `latency_ns`.
+
+use device::Extent;
+use record::units::Bytes;
+use record::{Pattern, PlannedCell, Region};
+
+use super::stretch::{self, Stretch};
+use crate::offsets::uniform;
+use crate::plan::span_of;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct PatternTest;
+
+impl Test for PatternTest {
+    fn name(&self) -> &'static str {
+        "pattern"
+    }
+    fn about(&self) -> &'static str {
+        "a common benchmark's random writes, and the same in another span and shifted"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md C2"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "form", default: "common,odd-span,shifted", about: "which loads" },
+            Setting { name: "block", default: "4KiB", about: "size of a write" },
+            Setting { name: "span", default: "1GiB", about: "what the benchmark's file has" },
+            Setting { name: "rounds", default: "5", about: "rounds of each load" },
+            Setting { name: "round_total", default: "64MiB", about: "at most this much a round" },
+            Setting { name: "round_time", default: "5s", about: "at most this long a round" },
+            Setting { name: "rest", default: "10s", about: "time without I/O before each load" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let wanted_bytes = settings.size("span")?;
+        let all = match site.region(Region::Middle, 2 * wanted_bytes) {
+            Ok(span) if span.bytes >= 8 * block_bytes => span,
+            Ok(span) => {
+                cells.skip(format!("random writes of {} want more than {}", Bytes(block_bytes), Bytes(span.bytes)));
+                return Ok(());
+            }
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        let common_bytes = wanted_bytes.min(all.bytes / 3 * 2) / block_bytes * block_bytes;
+        let common = Extent::new(all.offset_bytes, common_bytes);
+        if common_bytes < wanted_bytes {
+            cells.skip(format!("the benchmark's file of {}: only {} here", Bytes(wanted_bytes), Bytes(common_bytes)));
+        }
+        let shift_bytes = 512;
+        let (rounds, round_ns) = (settings.count("rounds")?.min(100), settings.duration_ns("round_time")?);
+        let ops = rounds * (settings.size("round_total")? / block_bytes).max(1);
+        for form in settings.choices("form", &["common", "odd-span", "shifted"])? {
+            let (span, shift_bytes) = match form {
+                "odd-span" => (all, 0),
+                "shifted" => (common, shift_bytes),
+                _ => (common, 0),
+            };
+            if shift_bytes % site.facts.logical_block_bytes != 0 {
+                cells.skip(format!("shifted by {}: the medium addresses units of {}", Bytes(shift_bytes), Bytes(site.facts.logical_block_bytes)));
+                continue;
+            }
+            let mut params = stretch::writes(site, Region::Middle, span, Pattern::Uniform, block_bytes);
+            params.form = Some(form.into());
+            params.other.extend([("shift_bytes".to_owned(), shift_bytes as f64), ("rounds".to_owned(), rounds as f64)]);
+            let stretch = Stretch { rest_ns: settings.duration_ns("rest")?, ops, enough_ops: ops, ..Stretch::default() };
+            stretch.plan(params, rounds * round_ns, cells);
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let (span, block_bytes, shift_bytes) = (span_of(cell), cell.block_bytes(), cell.setting("shift_bytes") as u64);
+        let shifted = Extent::new(span.offset_bytes + shift_bytes, span.bytes - shift_bytes);
+        stretch::run(cell, bench, &mut uniform(shifted, block_bytes, block_bytes, bench.random("places")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use device::Op;
+    use record::units::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    #[test]
+    fn three_loads_that_differ_in_span_and_place_only() {
+        let cost = |request: &device::Request, _| if request.op == Op::Flush { 0 } else { MILLISECOND_NS };
+        let ran = Bed::raw(4 * GIB, cost).run(&["pattern round_time=1s"]);
+        let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - 2 * GIB).collect();
+        assert_eq!((writes.len(), ran.idle_ns), (15_000, 30 * SECOND_NS));
+        let (common, rest) = writes.split_at(5000);
+        let (odd, shifted) = rest.split_at(5000);
+        assert!(common.iter().all(|at| at % 4096 == 0 && *at < GIB));
+        assert!(odd.iter().all(|at| at % 4096 == 0 && *at < 2 * GIB) && odd.iter().any(|at| *at > GIB));
+        assert!(shifted.iter().all(|at| at % 4096 == 512 && *at < GIB));
+    }
+
+    #[test]
+    fn small_targets_get_a_small_pattern_and_are_told_so() {
+        let bed = Bed::file(96 * MIB, |_, _| 1);
+        let spans: Vec<u64> = bed.planned(&["pattern"]).iter().map(|cell| span_of(cell).bytes / MIB).collect();
+        assert_eq!(spans, [64, 96, 64]);
+        insta::assert_snapshot!(bed.left_out(&["pattern"]), @"pattern: the benchmark's file of 1 GiB: only 64 MiB here");
+        let tiny = Bed::file(16 * KIB, |_, _| 1);
+        insta::assert_snapshot!(tiny.left_out(&["pattern"]), @"nothing to do: pattern: random writes of 4 KiB want more than 16 KiB");
+    }
+
+    #[test]
+    fn only_a_card_that_knows_the_pattern_is_fast_for_it_alone() {
+        let rates = |profile: &str| -> Vec<f64> {
+            run_simulated(profile, 3, &["pattern"]).iter().map(|cell| cell.metrics.iops.unwrap().value).collect()
+        };
+        let cheat = rates("pattern-cheat");
+        assert!(cheat[0] > 10.0 * cheat[1] && cheat[0] > 10.0 * cheat[2], "{cheat:?}");
+        for profile in ["class6", "a1", "span-cheat-64", "ssd"] {
+            let honest = rates(profile);
+            assert!((0.67..1.5).contains(&(honest[0] / honest[1])), "{profile}: {honest:?}");
+        }
+    }
+}

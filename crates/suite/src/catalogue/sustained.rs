@@ -1,0 +1,265 @@
+//! `sustained`: writes in a row to the end of every cache, once more after 30 s of rest, and once more after 300 s (flash.md C2, F4).
+//!
+//! 1 MiB writes, one at a time, for ten minutes or until as much has been written as the medium holds (256 GiB at most), over the second half,
+//! with other data each time. A rate that falls after so many bytes and comes back after a rest is a cache's; one that falls after so much time and comes
+//! back when the medium has cooled is heat; one that does not come back is the medium's. So the same place is written again after the rests,
+//! for a minute each: the findings compare the beginnings.
+//!
+//! The windows of the curves grow with the distance from the start (each is a fortieth of what was written before it), so that a cache of 100 MB and one
+//! of 100 GB show equally well.
+//!
+//! What a cell was asked: `form` (first, after-idle-30, after-idle-300). Series: `rate along the fill` (bytes, bytes/s), `rate over time` (ns, bytes/s).
+//! Metrics: `bps` of all of it, `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `latency_ns`.
+
+use record::units::{Bytes, GIB, MIB, SECOND_NS};
+use record::{Axis, Estimate, Pattern, PlannedCell, Region, Series, Stop};
+
+use super::stretch;
+use crate::drive::Limits;
+use crate::offsets::sequential;
+use crate::plan::span_of;
+use crate::tally::latency;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+
+/// The test.
+pub struct Sustained;
+
+/// A window of the curves is this part of what was written before it.
+const WINDOW_SHARE: u64 = 40;
+/// The first windows are no smaller than this, or than this part of the whole span.
+const LEAST_WINDOW_BYTES: u64 = 16 * MIB;
+const LEAST_WINDOW_SHARE: u64 = 512;
+
+/// What each cell rests before, in seconds.
+const FORMS: [(&str, u64); 3] = [("first", 0), ("after-idle-30", 30), ("after-idle-300", 300)];
+
+impl Test for Sustained {
+    fn name(&self) -> &'static str {
+        "sustained"
+    }
+    fn about(&self) -> &'static str {
+        "writes in a row to the end of every cache, and again after rests"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md C2, F4, K"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "form", default: "first,after-idle-30,after-idle-300", about: "which of them" },
+            Setting { name: "block", default: "1MiB", about: "size of a write" },
+            Setting { name: "total", default: "256GiB", about: "write at most this much, and no more than the medium holds" },
+            Setting { name: "time", default: "10m", about: "for at most this long" },
+            Setting { name: "time_after", default: "60s", about: "for at most this long after a rest" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let total_bytes = settings.size("total")?.min(site.facts.capacity_bytes);
+        let span = match site.region(Region::Middle, total_bytes) {
+            Ok(span) if span.bytes >= block_bytes => span,
+            Ok(span) => {
+                cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
+                return Ok(());
+            }
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        for form in settings.choices("form", &FORMS.map(|(form, _)| form))? {
+            let rest_ns = FORMS.iter().find(|(name, _)| *name == form).map_or(0, |(_, seconds)| seconds * SECOND_NS);
+            let time_ns = settings.duration_ns(if rest_ns == 0 { "time" } else { "time_after" })?;
+            let blocks = (total_bytes / block_bytes).max(1);
+            let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
+            (params.form, params.queue_depth, params.threads) = (Some(form.into()), 1, 1);
+            params.other.extend([("rest_ns".to_owned(), rest_ns as f64), ("ops".to_owned(), blocks as f64)]);
+            cells.add(params, rest_ns + time_ns, blocks * block_bytes);
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let (span, block_bytes) = (span_of(cell), cell.block_bytes());
+        if let Err(error) = bench.flush() {
+            return Outcome::broken(cell, error);
+        }
+        let rest_ns = cell.setting("rest_ns") as u64;
+        if rest_ns > 0 && rest_ns >= bench.time_left_ns() {
+            return Outcome::left_out(cell, "there is no time to rest and write again; give it more with --time-limit");
+        }
+        stretch::rest(rest_ns, bench);
+        let mut curve = Curve::new(LEAST_WINDOW_BYTES.min(span.bytes / LEAST_WINDOW_SHARE).max(block_bytes));
+        let mut outcome = Outcome::new(cell);
+        let mut watch = |bytes, latency_ns| {
+            curve.push(bytes, latency_ns);
+            false
+        };
+        let total_ops = cell.setting("ops") as u64;
+        for pass in ["data, first pass", "data, second pass", "data, further passes"] {
+            let limits = Limits { max_ops: total_ops - outcome.cell.ops, ..Limits::time(bench.time_left_ns()) };
+            let load = stretch::load(cell, bench, pass);
+            let tally = bench.drive_watched("filling", &load, &limits, &mut sequential(span, block_bytes), &mut watch);
+            let is_full = tally.stop == Stop::Bytes;
+            add_pass(&mut outcome, tally);
+            if !is_full {
+                break;
+            }
+        }
+        outcome.cell.series.extend(curve.series());
+        let figures = [("first_bps", curve.windows.first().map(Window::bps)), ("sustained_bps", curve.last_quarter_bps())];
+        let n = outcome.cell.ops;
+        let figures = figures.into_iter().filter_map(|(name, bps)| Some((name.to_owned(), Estimate { value: bps?, ci95: None, n })));
+        outcome.cell.metrics.other.extend(figures);
+        outcome
+    }
+}
+
+/// Takes over a pass. The interval of the rate is that of the only pass; of several none is known.
+fn add_pass(outcome: &mut Outcome, tally: Tally) {
+    let (metrics, worst_ns) = (tally.metrics(), tally.worst_ns);
+    let is_first = outcome.cell.ops == 0;
+    outcome.absorb(tally);
+    let cell = &mut outcome.cell;
+    if is_first {
+        cell.metrics = metrics;
+        return;
+    }
+    let (Some(before), Some(histogram)) = (cell.metrics.latency_ns.as_ref(), cell.histogram.as_ref()) else { return };
+    let rate = |events: u64| Some(Estimate { value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64, ci95: None, n: cell.ops });
+    let latency = latency(histogram, before.max.max(worst_ns));
+    (cell.metrics.iops, cell.metrics.bps, cell.metrics.latency_ns) = (rate(cell.ops), rate(cell.bytes), Some(latency));
+}
+
+/// A stretch of writing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    bytes: u64,
+    ns: u64,
+}
+
+impl Window {
+    fn bps(&self) -> f64 {
+        self.bytes as f64 * 1e9 / self.ns.max(1) as f64
+    }
+}
+
+/// Windows that grow with the distance from the start.
+struct Curve {
+    least_bytes: u64,
+    bytes: u64,
+    windows: Vec<Window>,
+    open: Window,
+}
+
+impl Curve {
+    fn new(least_bytes: u64) -> Curve {
+        Curve { least_bytes, bytes: 0, windows: Vec::new(), open: Window::default() }
+    }
+
+    fn push(&mut self, bytes: u64, ns: u64) {
+        self.open = Window { bytes: self.open.bytes + bytes, ns: self.open.ns + ns };
+        if self.open.bytes >= self.least_bytes.max(self.bytes / WINDOW_SHARE) {
+            self.bytes += self.open.bytes;
+            self.windows.push(std::mem::take(&mut self.open));
+        }
+    }
+
+    /// Rate against bytes written, and against time, at the end of each window.
+    fn series(&self) -> [Series; 2] {
+        let ends = self.windows.iter().scan(Window::default(), |sum, window| {
+            *sum = Window { bytes: sum.bytes + window.bytes, ns: sum.ns + window.ns };
+            Some((*sum, window.bps()))
+        });
+        let (along, over): (Vec<_>, Vec<_>) = ends.map(|(end, bps)| ([end.bytes as f64, bps], [end.ns as f64, bps])).unzip();
+        [
+            Series { name: "rate along the fill".into(), x: Axis::Bytes, y: Axis::Bps, points: along },
+            Series { name: "rate over time".into(), x: Axis::ElapsedNs, y: Axis::Bps, points: over },
+        ]
+    }
+
+    /// Rate of the windows that end in the last quarter of the time.
+    fn last_quarter_bps(&self) -> Option<f64> {
+        let total_ns: u64 = self.windows.iter().map(|window| window.ns).sum();
+        let mut last = Window::default();
+        for window in self.windows.iter().rev() {
+            if last.ns > 0 && last.ns + window.ns > total_ns / 4 {
+                break;
+            }
+            last = Window { bytes: last.bytes + window.bytes, ns: last.ns + window.ns };
+        }
+        (last.ns > 0).then(|| last.bps())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Cell;
+    use record::units::{KIB, MILLISECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    #[test]
+    fn as_much_as_the_medium_holds_over_its_second_half() {
+        let ran = Bed::raw(64 * MIB, |_, _| MILLISECOND_NS).run(&["sustained"]);
+        let offsets: Vec<u64> = ran.requests.iter().filter(|r| r.op == device::Op::Write).map(|r| r.offset_bytes / MIB).collect();
+        assert_eq!(offsets[..64], (32..64).chain(32..64).collect::<Vec<_>>());
+        assert_eq!((ran.end.cells.len(), ran.idle_ns), (3, 330 * SECOND_NS));
+        assert_eq!((ran.cell("sustained/1").stop, ran.other("sustained/2", "sustained_bps").round()), (Stop::Ops, (MIB * 1000) as f64));
+    }
+
+    #[test]
+    fn rests_that_do_not_fit_are_left_out_and_small_files_too() {
+        let mut bed = Bed::raw(64 * GIB, |_, _| 100 * MILLISECOND_NS);
+        bed.time_limit_ns = Some(120 * SECOND_NS);
+        let ran = bed.run(&["sustained form=after-idle-300"]);
+        assert_eq!(ran.end.skipped.len(), 1);
+        assert_eq!(ran.idle_ns, 0);
+        let bed = Bed::file(64 * KIB, |_, _| 1);
+        insta::assert_snapshot!(bed.left_out(&["sustained"]), @"nothing to do: sustained: 1 MiB blocks do not fit into 64 KiB");
+    }
+
+    #[test]
+    fn windows_grow_and_stay_a_few_hundred() {
+        let mut curve = Curve::new(16 * MIB);
+        (0..256 * 1024).for_each(|_| curve.push(MIB, MILLISECOND_NS));
+        assert!((100..400).contains(&curve.windows.len()), "{}", curve.windows.len());
+        let [along, over] = curve.series();
+        assert!(along.points.last().unwrap()[0] > 0.97 * (256.0 * GIB as f64));
+        assert!(along.points.iter().zip(&over.points).all(|(a, b)| (a[1] - 1.048576e9).abs() < 1.0 && (a[0] / b[0] * 1e9 - a[1]).abs() < 1.0));
+    }
+
+    fn rate_at(cell: &Cell, bytes: f64) -> f64 {
+        cell.series[0].points.iter().find(|point| point[0] > bytes).unwrap()[1]
+    }
+
+    #[test]
+    fn caches_end_where_they_end_and_a_rest_empties_them() {
+        let cells = run_simulated("usb3-modern", 5, &["sustained"]);
+        let rates = [6e9, 12e9, 29e9, 36e9].map(|bytes| rate_at(&cells[0], bytes) / 1e6);
+        // 300 MB/s for 8 GB, 80 for the next 24, then 45; a command takes 0.08 ms.
+        for (rate, truth) in rates.into_iter().zip([293.0, 79.5, 79.5, 44.8]) {
+            assert!((rate / truth - 1.0).abs() < 0.05, "{rates:?}");
+        }
+        assert!((cells[0].metrics.other["sustained_bps"].value / 44.8e6 - 1.0).abs() < 0.05);
+        // The rests empty 1 GB and 12 GB of the 32.
+        let first = |at: usize| cells[at].metrics.other["first_bps"].value / 1e6;
+        assert!((first(1) / 79.5 - 1.0).abs() < 0.1 && (rate_at(&cells[1], 2e9) / 44.8e6 - 1.0).abs() < 0.05, "{}", first(1));
+        assert!((first(2) / 79.5 - 1.0).abs() < 0.1 && (rate_at(&cells[2], 3e9) / 79.5e6 - 1.0).abs() < 0.05, "{}", first(2));
+    }
+
+    #[test]
+    fn heat_comes_with_time_and_goes_with_a_rest() {
+        let cells = run_simulated("throttler", 5, &["sustained"]);
+        let (first, last) = (cells[0].metrics.other["first_bps"].value, cells[0].metrics.other["sustained_bps"].value);
+        assert!(first > 2.5 * last, "{first} {last}");
+        assert!(cells[2].metrics.other["first_bps"].value > 0.9 * first);
+        let cells = run_simulated("class10", 5, &["sustained form=first"]);
+        let (first, last) = (cells[0].metrics.other["first_bps"].value, cells[0].metrics.other["sustained_bps"].value);
+        assert!((0.9..1.1).contains(&(first / last)), "{first} {last}");
+    }
+}

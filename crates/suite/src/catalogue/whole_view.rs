@@ -1,0 +1,280 @@
+//! `whole-view`: rate and access time along the whole medium, at a hundred places: gnome-disks' graph (flash.md S1, K).
+//!
+//! At each place one small read after a long way from another place, then a few MiB in a row; then more rounds of small reads alone. The rate of a
+//! place is that of its typical read (the median), for a single stall is no property of a place. The places are
+//! visited in an order in which each halves the widest gap, so that a view that runs out of time still shows all of the medium. With `direction=read,write`
+//! they are written too (whoever has data on the medium does not want that).
+//!
+//! What a cell was asked: `form` (read, write), `places`. Series: `read rate along the medium` (offset, bytes/s), `access time along the medium`
+//! (offset, ns; the median of the rounds). Metrics: `bps` and `latency_ns` of the reads in a row, `access_ns` (median of all small reads),
+//! `first_gib_bps` and `slowest_bps`, `fastest_bps` (places).
+
+use std::collections::BTreeMap;
+
+use device::{Device, Extent};
+use record::units::{Bytes, GIB, KIB, MIB};
+use record::{Axis, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
+use stats::median;
+
+use super::stretch;
+use crate::drive::{Limits, Load};
+use crate::offsets::pieces;
+use crate::plan::span_of;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct WholeView;
+
+/// Size of a read whose time is the access time.
+const ACCESS_BYTES: u64 = 4 * KIB;
+/// Rounds of small reads after the first.
+const MORE_ROUNDS: u64 = 4;
+
+impl Test for WholeView {
+    fn name(&self) -> &'static str {
+        "whole-view"
+    }
+    fn about(&self) -> &'static str {
+        "rate and access time along the whole medium"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md S1, C2"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "direction", default: "read", about: "read, write" },
+            Setting { name: "places", default: "100", about: "how many places" },
+            Setting { name: "each", default: "4MiB", about: "how much at each" },
+            Setting { name: "block", default: "256KiB", about: "size of one I/O in a row" },
+            Setting { name: "max_time", default: "90s", about: "at most this long each way" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { raw: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let span = match site.region(Region::Whole, u64::MAX) {
+            Ok(span) => span,
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        let each_bytes = settings.size("each")?.next_multiple_of(block_bytes);
+        let places = settings.count("places")?.min(1000).min(span.bytes / each_bytes);
+        if places < 2 {
+            cells.skip(format!("two places of {} do not fit into {}", Bytes(each_bytes), Bytes(span.bytes)));
+            return Ok(());
+        }
+        for form in settings.choices("direction", &["read", "write"])? {
+            let is_writing = form == "write";
+            if let Some(reason) = site.writable.as_ref().err().filter(|_| is_writing) {
+                cells.skip(reason.clone());
+                continue;
+            }
+            let mut params = Params {
+                direction: Some(if is_writing { Direction::Write } else { Direction::Read }),
+                pattern: Some(Pattern::Strided),
+                block_bytes: Some(block_bytes),
+                region: Some(Region::Whole),
+                span_offset_bytes: Some(span.offset_bytes),
+                span_bytes: Some(span.bytes),
+                queue_depth: 1,
+                threads: 1,
+                content: is_writing.then_some(Content::Incompressible),
+                form: Some(form.into()),
+                ..Params::default()
+            };
+            params.other.extend([("places".to_owned(), places as f64), ("each_bytes".to_owned(), each_bytes as f64)]);
+            cells.add(params, settings.duration_ns("max_time")?, if is_writing { places * each_bytes } else { 0 });
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        if let Err(error) = bench.medium.drop_caches() {
+            return Outcome::broken(cell, error);
+        }
+        let mut view = View { cell, bench, outcome: Outcome::new(cell), rates: BTreeMap::new(), access_ns: BTreeMap::new(), worst_ns: 0 };
+        view.look();
+        view.conclude()
+    }
+}
+
+/// What was seen so far, by place.
+struct View<'a, 'b> {
+    cell: &'a PlannedCell,
+    bench: &'a mut Bench<'b>,
+    outcome: Outcome,
+    rates: BTreeMap<u64, f64>,
+    access_ns: BTreeMap<u64, Vec<f64>>,
+    worst_ns: u64,
+}
+
+impl View<'_, '_> {
+    fn look(&mut self) {
+        let (span, places, each_bytes) = (span_of(self.cell), self.cell.setting("places") as u64, self.cell.setting("each_bytes") as u64);
+        let block = each_bytes.max(MIB);
+        let place = |number: u64| {
+            let wanted = span.offset_bytes + (u128::from(span.bytes - each_bytes) * u128::from(number) / u128::from(places - 1)) as u64;
+            Extent::new(wanted / block.min(MIB) * block.min(MIB), each_bytes)
+        };
+        let load = stretch::load(self.cell, self.bench, "data");
+        let rounds = if load.direction == Direction::Read { MORE_ROUNDS } else { 0 };
+        for (visit, number) in halving(places).into_iter().enumerate() {
+            self.bench.part(0.8 * visit as f64 / places as f64, 0.8 * (visit + 1) as f64 / places as f64);
+            if !self.access(place(number)) || !self.in_a_row(place(number), &load) {
+                return;
+            }
+        }
+        let mut random = self.bench.random("places");
+        for round in 0..rounds {
+            self.bench.part(0.8 + 0.2 * round as f64 / rounds as f64, 0.8 + 0.2 * (round + 1) as f64 / rounds as f64);
+            let mut order = halving(places);
+            random.shuffle(&mut order);
+            if !order.into_iter().all(|number| self.access(place(number))) {
+                return;
+            }
+        }
+        self.outcome.end(Stop::Ops, None);
+    }
+
+    /// One small read, the place's access time; `false` ends the view.
+    fn access(&mut self, place: Extent) -> bool {
+        let bytes = ACCESS_BYTES.max(self.bench.medium.facts().logical_block_bytes);
+        // At a distance from where the reading in a row ended or will begin.
+        let at = Extent::new(place.offset_bytes + place.bytes / 2, bytes);
+        let limits = Limits { max_ops: 1, ..Limits::time(self.bench.time_left_ns()) };
+        let mut once = Some(at);
+        let tally = self.bench.drive("seeking", &Load::read(bytes), &limits, &mut |_| once.take());
+        if tally.ops > 0 {
+            self.access_ns.entry(place.offset_bytes).or_default().push(tally.busy_ns as f64);
+        }
+        let (stop, error) = (tally.stop, tally.error);
+        self.goes_on(stop, error)
+    }
+
+    /// All of the place in a row; `false` ends the view.
+    fn in_a_row(&mut self, place: Extent, load: &Load) -> bool {
+        let limits = Limits::time(self.bench.time_left_ns());
+        let mut took_ns = Vec::new();
+        let mut watch = |_, latency_ns: u64| {
+            took_ns.push(latency_ns as f64);
+            false
+        };
+        let tally = self.bench.drive_watched("moving along", load, &limits, &mut pieces(place, load.block_bytes), &mut watch);
+        if let Some(typical_ns) = median(&mut took_ns).filter(|_| tally.bytes == place.bytes) {
+            self.rates.insert(place.offset_bytes, load.block_bytes as f64 * 1e9 / typical_ns.max(1.0));
+        }
+        self.worst_ns = self.worst_ns.max(tally.worst_ns);
+        let stop = tally.stop;
+        self.outcome.absorb(tally);
+        self.goes_on(stop, None)
+    }
+
+    fn goes_on(&mut self, stop: Stop, error: Option<device::IoError>) -> bool {
+        if matches!(stop, Stop::Error | Stop::Interrupted) || error.is_some() {
+            self.outcome.end(stop, error);
+        } else if self.bench.time_left_ns() == 0 {
+            self.outcome.end(Stop::Time, None);
+            return false;
+        }
+        !self.outcome.is_over()
+    }
+
+    fn conclude(mut self) -> Outcome {
+        let places = self.cell.setting("places") as usize;
+        let form = self.cell.params.form.as_deref().unwrap_or("read");
+        let cell = &mut self.outcome.cell;
+        let n = cell.ops;
+        let rate = |events: u64| Estimate { value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64, ci95: None, n };
+        if cell.elapsed_ns > 0 {
+            (cell.metrics.bps, cell.metrics.iops) = (Some(rate(cell.bytes)), Some(rate(cell.ops)));
+            cell.metrics.latency_ns = cell.histogram.as_ref().map(|histogram| crate::tally::latency(histogram, self.worst_ns));
+        }
+        let mut all: Vec<f64> = self.access_ns.values().flatten().copied().collect();
+        let front: Vec<f64> = self.rates.range(..GIB).map(|(_, bps)| *bps).collect();
+        let mean = |rates: &[f64]| (!rates.is_empty()).then(|| rates.len() as f64 / rates.iter().map(|bps| 1.0 / bps).sum::<f64>());
+        let figures = [
+            ("access_ns", median(&mut all)),
+            ("first_gib_bps", mean(&front)),
+            ("slowest_bps", self.rates.values().copied().min_by(f64::total_cmp)),
+            ("fastest_bps", self.rates.values().copied().max_by(f64::total_cmp)),
+        ];
+        cell.metrics.other.extend(figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Estimate { value: value?, ci95: None, n }))));
+        if self.rates.len() < places {
+            cell.flags.push(Flag::Note { text: format!("time for {} of {places} places", self.rates.len()) });
+        }
+        let rates = self.rates.iter().map(|(at, bps)| [*at as f64, *bps]).collect();
+        let access = self.access_ns.iter_mut().filter_map(|(at, ns)| Some([*at as f64, median(ns)?])).collect();
+        cell.series = vec![
+            Series { name: format!("{form} rate along the medium"), x: Axis::OffsetBytes, y: Axis::Bps, points: rates },
+            Series { name: "access time along the medium".into(), x: Axis::OffsetBytes, y: Axis::LatencyNs, points: access },
+        ];
+        self.outcome
+    }
+}
+
+/// The numbers below `n`, each as far as can be from those before it: bits in reverse (van der Corput).
+fn halving(n: u64) -> Vec<u64> {
+    let bits = n.next_power_of_two().ilog2();
+    let turned = |number: u64| if bits == 0 { 0 } else { number.reverse_bits() >> (u64::BITS - bits) };
+    (0..n.next_power_of_two()).map(turned).filter(|number| *number < n).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::{MILLISECOND_NS, SECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    #[test]
+    fn each_halves_what_is_left() {
+        assert_eq!(halving(8), [0, 4, 2, 6, 1, 5, 3, 7]);
+        for n in 1..300 {
+            let mut all = halving(n);
+            all.sort_unstable();
+            assert_eq!(all, (0..n).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_hundred_places_from_the_first_byte_to_the_last_without_writing() {
+        let ran = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS).run(&["whole-view"]);
+        let cell = ran.cell("whole-view/1");
+        let [rates, access] = &cell.series[..] else { panic!("two curves") };
+        assert_eq!((rates.points.len(), access.points.len(), cell.written_bytes), (100, 100, 0));
+        assert_eq!((rates.points[0][0], rates.points[99][0]), (0.0, (4 * GIB - 4 * MIB) as f64));
+        assert!(rates.points.is_sorted_by_key(|point| point[0] as u64) && rates.points.iter().all(|point| point[1] == 256.0 * 1024.0 * 1000.0));
+        assert_eq!((ran.requests.len(), ran.other("whole-view/1", "access_ns")), (100 * (1 + 16 + 4), 1e6));
+        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
+        bed.site.writable = Err("read-only; --erase ID".into());
+        insta::assert_snapshot!(bed.left_out(&["whole-view direction=read,write"]), @"whole-view: read-only; --erase ID");
+        bed.site.only = Some(Extent::new(GIB, GIB));
+        insta::assert_snapshot!(bed.left_out(&["whole-view"]), @"nothing to do: whole-view: only the range given with --span may be touched");
+    }
+
+    #[test]
+    fn too_little_time_still_shows_all_of_the_medium() {
+        let ran = Bed::raw(64 * GIB, |_, _| SECOND_NS).run(&["whole-view"]);
+        let cell = ran.cell("whole-view/1");
+        assert_eq!((cell.stop, cell.series[0].points.len()), (Stop::Time, 5));
+        let gaps = cell.series[0].points.windows(2).map(|pair| pair[1][0] - pair[0][0]);
+        assert!(gaps.fold(0.0, f64::max) < 21.0 * GIB as f64);
+        insta::assert_snapshot!(cell.flags.last().unwrap(), @"time for 5 of 100 places");
+    }
+
+    #[test]
+    fn a_disk_falls_off_and_flash_is_flat() {
+        let cells = run_simulated("disk-5400", 1, &["whole-view"]);
+        let ends = |at: usize| cells[0].series[0].points[at][1] / 1e6;
+        // 70 MB/s outside, 35 inside; a command takes 0.15 ms a MiB.
+        assert!((ends(1) / ends(98) - 2.0).abs() < 0.2, "{} {}", ends(1), ends(98));
+        let cells = run_simulated("a1", 1, &["whole-view"]);
+        let (slow, fast) = (cells[0].metrics.other["slowest_bps"].value, cells[0].metrics.other["fastest_bps"].value);
+        assert!(slow > 0.8 * fast && cells[0].elapsed_ns < 60 * SECOND_NS);
+    }
+}
