@@ -6,7 +6,7 @@ use record::{Axis, Finding, Record};
 
 use crate::draft::Draft;
 use crate::figure::{self, size};
-use crate::{likelihood, open_aus};
+use crate::likelihood;
 
 /// Sizes between which an allocation unit is looked for.
 const SMALLEST: f64 = (16 * KIB) as f64;
@@ -107,11 +107,6 @@ pub(crate) fn au_bytes(record: &Record) -> Option<u64> {
 /// The page in bytes, as reads show it.
 pub(crate) fn page_bytes(record: &Record) -> Option<u64> {
     fit_page(align_points(record)?.1)
-}
-
-/// How much can be written to at random without a merge: open allocation units times their size, where both are known.
-pub(crate) fn open_bytes(record: &Record) -> Option<u64> {
-    au_bytes(record).zip(open_aus::linear(record)).map(|(au, open)| au.saturating_mul(open))
 }
 
 /// `allocation-unit` and `page`.

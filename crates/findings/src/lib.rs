@@ -69,6 +69,7 @@ ids! {
     "repeats-recognised",
     "equal-rewrites-skipped",
     "span-cache",
+    "small-span",
     "slc-cache",
     "throttling",
     "idle-recovery",

@@ -63,11 +63,14 @@ fn limit(steps: &[Step]) -> Option<Limit> {
     })
 }
 
-/// The number of open allocation units written in order, where it is exact.
-pub(crate) fn linear(record: &Record) -> Option<u64> {
-    match limit(&steps(record, "linear"))? {
-        Limit::Between(open, first) if first == open + 1 => Some(open),
-        _ => None,
+/// How many bytes the open allocation units hold at most: 0 where no limit is visible, so that none explains anything. `None` where it was not
+/// measured.
+pub(crate) fn open_bytes(record: &Record) -> Option<u64> {
+    let steps = steps(record, "linear");
+    let assumed = || steps.first()?.rate.cell.params.other.get("assumed_au_bytes").filter(|bytes| **bytes >= 1.0).map(|bytes| *bytes as u64);
+    match limit(&steps)? {
+        Limit::Beyond(_) => Some(0),
+        Limit::Between(_, first) => Some(crate::geometry::au_bytes(record).or_else(assumed)?.saturating_mul(first - 1)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Heat told apart from a cache (flash.md C2): a cache falls once and stays down while it is written to; what is too hot is fast again as soon as
-//! it is cool, without a pause, and its falls go with the temperature where there is a thermometer.
+//! it is cool, without a pause, and its falls go with the temperature where there is a thermometer. Without either, a pause tells: a cache
+//! cannot be emptied faster than the medium writes when the cache is full; heat does not ask how much was written.
 
 use record::units::{Nanos, significant};
 use record::{Axis, Cell, Finding, Flag, Record, Series};
@@ -27,7 +28,68 @@ pub(crate) fn is_heat(record: &Record) -> bool {
 }
 
 fn heat(record: &Record) -> Option<Heat<'_>> {
-    ["sustained", "prime", "random-fill"].iter().flat_map(|test| figure::cells(record, test)).find_map(of_cell)
+    ["sustained", "prime", "random-fill"].iter().flat_map(|test| figure::cells(record, test)).find_map(of_cell).or_else(|| cooled(record))
+}
+
+/// How much more than a cache could have emptied must come back after a pause, to be the work of heat.
+const TOO_MUCH: f64 = 2.0;
+
+/// What came back after a pause, against what a cache could have emptied meanwhile: (cell after the pause, bytes that were fast, bytes that
+/// a cache could have emptied during the pause and while they were written).
+fn came_back(record: &Record) -> Vec<(&Cell, f64, f64)> {
+    let Some(first) = figure::form(record, "sustained", "first") else { return Vec::new() };
+    let Some((_, slow_bps)) = fall(first) else { return Vec::new() };
+    let pauses = [("after-idle-30", 30.0), ("after-idle-300", 300.0)];
+    pauses
+        .into_iter()
+        .filter_map(|(form, idle_s)| {
+            let cell = figure::form(record, "sustained", form)?;
+            let bytes = fall(cell).map_or(cell.bytes as f64, |(bytes, _)| bytes);
+            let fast_bps = mean_until(cell, bytes)?;
+            let emptied = slow_bps * (idle_s + bytes / fast_bps);
+            // What never was fast brought nothing back.
+            Some((cell, if fast_bps > STEP * slow_bps { bytes } else { 0.0 }, emptied))
+        })
+        .collect()
+}
+
+/// Where the rate of a cell falls for the first time, in bytes, and its last level.
+fn fall(cell: &Cell) -> Option<(f64, f64)> {
+    let found = cliff(along(cell)?, 0.0)?;
+    Some((found.at, found.levels.last()?.1))
+}
+
+fn along(cell: &Cell) -> Option<&Series> {
+    cell.series.iter().find(|series| series.y == Axis::Bps && series.x == Axis::Bytes)
+}
+
+/// The mean rate of the first so many bytes.
+fn mean_until(cell: &Cell, bytes: f64) -> Option<f64> {
+    let points = &along(cell)?.points;
+    let (mut from, mut seconds) = (0.0, 0.0);
+    for [to, bps] in points.iter().take_while(|[to, _]| *to <= bytes).filter(|[_, bps]| bps.is_finite() && *bps > 0.0) {
+        seconds += (to - from) / bps;
+        from = *to;
+    }
+    (seconds > 0.0).then(|| from / seconds)
+}
+
+fn cooled(record: &Record) -> Option<Heat<'_>> {
+    let (cell, bytes, emptied) = came_back(record).into_iter().find(|(_, bytes, emptied)| *bytes > TOO_MUCH * emptied)?;
+    let first = figure::form(record, "sustained", "first")?;
+    let (at, slow_bps) = fall(first)?;
+    let evidence = format!(
+        "after a pause {} were fast again, more than twice the {} that a cache could have emptied meanwhile",
+        figure::quantity("_bytes", bytes),
+        figure::quantity("_bytes", emptied)
+    );
+    Some(Heat { cell, evidence, fast_bps: mean_until(first, at)?, slow_bps })
+}
+
+/// Whether a pause was measured after the fall of this cell, and brought back no more than a cache can empty.
+pub(crate) fn is_ruled_out(record: &Record, cell: &Cell) -> bool {
+    let back = came_back(record);
+    cell.test == "sustained" && !back.is_empty() && back.iter().all(|(_, bytes, emptied)| *bytes <= TOO_MUCH * emptied)
 }
 
 fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
