@@ -13,7 +13,7 @@
 //! Metrics: `repeats` (whole ones), `latency_ns` of all reads, `iops`.
 
 use device::{Device, Extent};
-use record::units::{Bytes, KIB, MIB};
+use record::units::Bytes;
 use record::{Axis, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
 use stats::median;
 
@@ -105,11 +105,12 @@ impl Test for AlignRead {
             outcome.cell.flags.push(Flag::Note { text });
         }
         outcome.cell.metrics.other.insert("repeats".into(), Estimate { value: repeats.len() as f64, ci95: None, n: repeats.len() as u64 });
-        let sides: [(&str, fn(&Sides) -> f64); 4] =
-            [("diff", Sides::diff_ns), ("pre", |sides| sides.pre_ns), ("on", |sides| sides.on_ns), ("post", |sides| sides.post_ns)];
-        for (name, figure) in sides {
-            outcome.cell.series.push(curve(name, &sizes, &repeats, figure));
-        }
+        outcome.cell.series = vec![
+            curve("diff", &sizes, &repeats, Sides::diff_ns),
+            curve("pre", &sizes, &repeats, |sides| sides.pre_ns),
+            curve("on", &sizes, &repeats, |sides| sides.on_ns),
+            curve("post", &sizes, &repeats, |sides| sides.post_ns),
+        ];
         outcome
     }
 }
@@ -239,7 +240,7 @@ fn curve(name: &str, sizes: &[u64], repeats: &[Vec<Sides>], figure: impl Fn(&Sid
 #[cfg(test)]
 mod tests {
     use record::Cell;
-    use record::units::{GIB, MILLISECOND_NS, SECOND_NS};
+    use record::units::{GIB, KIB, MIB, MILLISECOND_NS, SECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{Bed, card, run_profile, run_simulated, step};

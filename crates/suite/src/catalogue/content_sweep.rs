@@ -7,7 +7,7 @@
 //!
 //! What a cell was asked: `form` (zeros, byte-255, repeated, incompressible, rewrite-equal, rewrite-new), `content`. Metrics: `bps`, `latency_ns`.
 
-use record::units::{Bytes, MIB, SECOND_NS};
+use record::units::{Bytes, SECOND_NS};
 use record::{Content, Pattern, PlannedCell, Region, Stop};
 
 use super::stretch::{self, Stretch};
@@ -109,7 +109,7 @@ fn is_rewrite(form: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use device::Op;
-    use record::units::{GIB, KIB, MILLISECOND_NS};
+    use record::units::{GIB, KIB, MIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};

@@ -14,10 +14,10 @@
 use std::collections::BTreeMap;
 
 use device::Extent;
-use record::units::{Bytes, MIB, Nanos, SECOND_NS};
+use record::units::{Bytes, Nanos, SECOND_NS};
 use record::{Cell, Params, Pattern, PlannedCell, Region};
 
-use super::stretch::{self, Stretch, earlier};
+use super::stretch::{self, Stretch, assumed_au, earlier};
 use crate::plan::span_of;
 use crate::random::Random;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
@@ -65,7 +65,7 @@ impl Test for OpenAus {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let au_bytes = site.au_bytes.unwrap_or(settings.size("au")?);
+        let au_bytes = assumed_au(settings, site)?;
         let most = settings.count("most")?.min(64);
         let span = match site.region(Region::Middle, most * SPACING * au_bytes) {
             Err(reason) => {
@@ -230,7 +230,7 @@ impl Iterator for Rounds {
 #[cfg(test)]
 mod tests {
     use record::Stop;
-    use record::units::{GIB, KIB, MILLISECOND_NS};
+    use record::units::{GIB, KIB, MIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{Bed, card, run_profile, run_simulated};

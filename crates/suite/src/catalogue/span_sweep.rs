@@ -6,7 +6,7 @@
 //! What a cell was asked: `span_bytes`, region middle or whole. Metrics: `iops`, `bps`, `latency_ns`, `warm_up_ns`.
 
 use device::Extent;
-use record::units::{Bytes, MIB, SECOND_NS};
+use record::units::{Bytes, MIB};
 use record::{Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch};
@@ -80,7 +80,7 @@ impl Test for SpanSweep {
 
 #[cfg(test)]
 mod tests {
-    use record::units::{GIB, Nanos};
+    use record::units::{GIB, Nanos, SECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};

@@ -11,7 +11,7 @@
 //! What a cell was asked: `form` (first, after-idle-30, after-idle-300). Series: `rate along the fill` (bytes, bytes/s), `rate over time` (ns, bytes/s).
 //! Metrics: `bps` of all of it, `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `latency_ns`.
 
-use record::units::{Bytes, GIB, MIB, SECOND_NS};
+use record::units::{Bytes, MIB, SECOND_NS};
 use record::{Axis, Estimate, Pattern, PlannedCell, Region, Series, Stop};
 
 use super::stretch;
@@ -198,7 +198,7 @@ impl Curve {
 #[cfg(test)]
 mod tests {
     use record::Cell;
-    use record::units::{KIB, MILLISECOND_NS};
+    use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};
