@@ -111,7 +111,8 @@ pub(crate) fn page_bytes(record: &Record) -> Option<u64> {
 
 /// `allocation-unit` and `page`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    let Some((cell, points)) = align_points(record) else { return Vec::new() };
+    // A disk's platters have no such units.
+    let Some((cell, points)) = align_points(record).filter(|_| record.medium.rotational != Some(true)) else { return Vec::new() };
     let Some(levels) = fit_levels(points) else { return Vec::new() };
     let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
     let fit = format!(

@@ -70,12 +70,46 @@ pub(crate) fn open_bytes(record: &Record) -> Option<u64> {
     let assumed = || steps.first()?.rate.cell.params.other.get("assumed_au_bytes").filter(|bytes| **bytes >= 1.0).map(|bytes| *bytes as u64);
     match limit(&steps)? {
         Limit::Beyond(_) => Some(0),
+        Limit::Between(..) if is_cache(record) => Some(0),
         Limit::Between(_, first) => Some(crate::geometry::au_bytes(record).or_else(assumed)?.saturating_mul(first - 1)),
     }
 }
 
+/// Share of a merge that writing a whole unit out of order must cost, if there are units at all.
+const MERGED: f64 = 0.5;
+
+/// Whether what looks like open units is a cache of so many bytes: an allocation unit that is written out of order has to be merged when it is
+/// full, so for each unit's worth of such writes a merge is paid, which is what a write costs past the limit. A cache costs none.
+fn is_cache(record: &Record) -> bool {
+    merges_for_each_unit(record).is_some_and(|merges| merges < MERGED)
+}
+
+/// Time that writing a unit's worth out of order costs more than in order, over what a write costs past the limit.
+fn merges_for_each_unit(record: &Record) -> Option<f64> {
+    let linear = steps(record, "linear");
+    let Some(Limit::Between(_, first)) = limit(&linear) else { return None };
+    let (one, past) = (linear.first()?, linear.iter().find(|step| step.units == first)?);
+    let block = one.rate.cell.params.block_bytes?;
+    let random = figure::cells(record, "open-aus")
+        .filter(|cell| cell.params.form.as_deref() == Some("random") && cell.params.block_bytes == Some(block))
+        .find_map(|cell| Figure::of(cell, "bps"))?;
+    let assumed = || one.rate.cell.params.other.get("assumed_au_bytes").copied();
+    let au = crate::geometry::au_bytes(record).map(|bytes| bytes as f64).or_else(assumed)?;
+    // Fewer writes than fill a unit show no merge.
+    if (random.cell.bytes as f64) < au {
+        return None;
+    }
+    let extra_s = au / random.value - au / one.rate.value;
+    let merge_s = block as f64 / past.rate.value;
+    Some((extra_s / merge_s).max(0.0)).filter(|merges| merges.is_finite())
+}
+
 /// `open-units`, and `open-units-random` where the order within a unit makes a difference.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    // A disk seeks from one place to the next; what that costs is nobody's merge.
+    if record.medium.rotational == Some(true) {
+        return Vec::new();
+    }
     let linear = steps(record, "linear");
     let random = steps(record, "random");
     let mut findings: Vec<Finding> = said(record, &linear).into_iter().collect();
@@ -93,6 +127,12 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
             let fall = significant(before.rate.value / after.rate.value);
             let count = if first == open + 1 { format!("{open}") } else { format!("between {open} and {}", first - 1) };
             let unit = if count == "1" { "allocation unit" } else { "allocation units" };
+            if let Some(merges) = merges_for_each_unit(record).filter(|merges| *merges < MERGED) {
+                let statement = format!("Writing to more than {count} {unit} in turn is {fall} times slower, but writing one out of order costs no merge: it is a cache of as many bytes, not open units.");
+                let lines = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
+                let paid = format!("{} merges for each unit written out of order, where open units pay one", significant(merges));
+                return Some(Draft::info("open-units", statement).notes(lines).note(paid).note("flash.md B3.4, B3.5").done());
+            }
             let statement = format!("It keeps {count} {unit} open: writing to one more in turn makes each write {fall} times slower. Files written at once, and a journal, compete for them.");
             Draft::warning("open-units", statement)
                 .note(format!("open_aus {open}, first that is too many {first}"))

@@ -32,7 +32,7 @@ fn heat(record: &Record) -> Option<Heat<'_>> {
 }
 
 /// How much more than a cache could have emptied must come back after a pause, to be the work of heat.
-const TOO_MUCH: f64 = 2.0;
+const TOO_MUCH: f64 = 1.25;
 
 /// What came back after a pause, against what a cache could have emptied meanwhile: (cell after the pause, bytes that were fast, bytes that
 /// a cache could have emptied during the pause and while they were written).
@@ -79,7 +79,7 @@ fn cooled(record: &Record) -> Option<Heat<'_>> {
     let first = figure::form(record, "sustained", "first")?;
     let (at, slow_bps) = fall(first)?;
     let evidence = format!(
-        "after a pause {} were fast again, more than twice the {} that a cache could have emptied meanwhile",
+        "after a pause {} were fast again, well above the {} that a cache could have emptied meanwhile",
         figure::quantity("_bytes", bytes),
         figure::quantity("_bytes", emptied)
     );

@@ -77,6 +77,9 @@ fn misalignment(record: &Record) -> Option<Finding> {
 /// `management-unit`: the smallest size whose aligned writes are free of a cost that shifted ones have (flash.md B3.7): it covers a whole
 /// unit. Medians, because merges of allocation units come now and then.
 fn management_unit(record: &Record) -> Option<Finding> {
+    if record.medium.rotational == Some(true) {
+        return None;
+    }
     let cells = |form: &'static str| figure::cells(record, "management-unit").filter(move |cell| cell.params.form.as_deref() == Some(form));
     let median = |cell: &Cell| cell.metrics.latency_ns.as_ref().filter(|latency| latency.n >= 16)?.p50.filter(|ns| *ns > 0);
     let mut pairs: Vec<(u64, &Cell, u64, &Cell, u64)> = cells("aligned")

@@ -102,6 +102,10 @@ fn solve(rows: &[[f64; 3]], used: &[usize]) -> Option<[f64; 3]> {
 
 /// `write-unit`: below which size a write costs as much as one of that size.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
+    // A disk waits for the platter to come round, which looks like a unit and is none.
+    if record.medium.rotational == Some(true) {
+        return None;
+    }
     let figures = figures(record);
     let points: Vec<(u64, f64)> = figures.iter().filter_map(|figure| Some((figure.cell.params.block_bytes?, figure.cell.params.block_bytes? as f64 / figure.value * 1e9))).collect();
     let fit = fit_unit(&points).filter(|fit| fit.confidence >= SURE)?;
