@@ -21,6 +21,7 @@ mod sector_write;
 mod seek;
 mod sequential;
 mod span_sweep;
+mod steady_state;
 mod stretch;
 mod sustained;
 #[cfg(test)]
@@ -58,6 +59,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &pattern::PatternTest,
     &flush_cost::FlushCost,
     &whole_view::WholeView,
+    &steady_state::SteadyStateTest,
 ];
 
 /// The test of this name, or an error that names the nearest ones.
