@@ -10,6 +10,7 @@ mod pages;
 mod schema;
 mod section;
 mod tidy;
+mod truth;
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,8 @@ enum Task {
     Attached(attached::Flags),
     /// Measures how fast the program is, as ratios against fio.
     Bench(bench::Flags),
+    /// Holds what `standard` says of simulated media against what is true of them; the table of docs/truth.md.
+    Truth(truth::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
     Footprint(footprint::Flags),
 }
@@ -50,6 +53,7 @@ fn main() -> anyhow::Result<()> {
         Task::Agree(flags) => agree::run(root, &flags),
         Task::Attached(flags) => attached::run(root, &flags),
         Task::Bench(flags) => bench::run(root, &flags),
+        Task::Truth(flags) => truth::run(root, &flags),
         Task::Footprint(flags) => footprint::run(root, &flags),
     }
 }

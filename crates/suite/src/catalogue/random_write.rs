@@ -27,6 +27,7 @@ use crate::figures::inverse;
 use crate::offsets::{Stratified, once_each, sequential};
 use crate::plan::span_of;
 use crate::certainty;
+use crate::doubts::may_not_last;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
 
 mod level;
@@ -55,11 +56,6 @@ const DEBT_SHARE: f64 = 0.05;
 /// The settling writes.
 const SETTLING_BLOCK_BYTES: u64 = 64 * KIB;
 const SETTLING_OPS: u64 = 4;
-/// A cache takes a write in less time than this, and its bytes no more slowly than that; where writes take longer, none took them.
-const CACHED_NS: f64 = 3e6;
-const CACHED_NS_PER_BYTE: f64 = 100.0;
-/// Flash that is written one bit to a cell to be fast holds a third or less of what it holds otherwise, so no cache is larger (flash.md C2).
-const LARGEST_CACHE: u64 = 3;
 /// What a full pass writes (flash.md A5).
 const FULL_PASS_BYTES: u64 = 512 * MIB;
 /// 4 KiB writes are at most four times as many a second as 16 KiB writes on a medium that moves both the same way; a quarter more is
@@ -233,7 +229,7 @@ impl Work<'_, '_> {
         let rule = self.rule(FAST_MIN_NS.min(left_ns) / expected_ns.max(1));
         // A medium that has shown a rare slow write may need hours for its certainty.
         let is_slow = rule.min_events < FAST_MIN_OPS;
-        let (max_ops, max_ns) = if is_slow { (rule.min_events * 3 / 2, left_ns) } else { (u64::MAX, left_ns.min(2 * FAST_MIN_NS)) };
+        let (max_ops, max_ns) = if is_slow { (rule.min_events * 3 / 2, left_ns) } else { (u64::MAX, left_ns.min(FAST_MIN_NS * 3 / 2)) };
         let limits = Limits { max_ops, max_bytes: self.cell.setting("total_bytes") as u64, ..Limits::certain(rule, max_ns) };
         let load = self.load(block_bytes, "data");
         let mut order = once_each(self.span, block_bytes, self.bench.random("order"));
@@ -274,18 +270,10 @@ impl Work<'_, '_> {
             let hidden_ns = if debt_ns > worst_ns as f64 { (debt_ns - taken_in_ns).max(0.0) } else { 0.0 };
             self.pay(debt_ns, hidden_ns, ops, busy_ns);
         }
-        self.outcome.cell.flags.extend(mean_ns.and_then(|mean_ns| self.doubt_that_it_lasts(mean_ns)));
+        let doubt = mean_ns.and_then(|mean_ns| may_not_last(mean_ns, self.cell.block_bytes(), self.bench));
+        self.outcome.cell.flags.extend(doubt);
         self.estimate_full_pass();
         self.compare_with_smaller();
-    }
-
-    /// Whether these may have been the writes of a cache that is not full yet.
-    fn doubt_that_it_lasts(&self, mean_ns: f64) -> Option<Flag> {
-        let (site, written_bytes) = (self.bench.site, self.bench.written_bytes());
-        let is_fast = mean_ns < CACHED_NS + CACHED_NS_PER_BYTE * self.cell.block_bytes() as f64;
-        // How large the medium under a file is, nobody knows here.
-        let is_full = !site.is_file() && written_bytes >= site.facts.capacity_bytes / LARGEST_CACHE;
-        (is_fast && !is_full).then_some(Flag::MayNotLast { written_bytes })
     }
 
     /// Waits for what the medium put off; how long that took, in nanoseconds. `None` if it failed.

@@ -11,6 +11,7 @@ use crate::figures::inverse;
 use crate::offsets::uniform;
 use crate::plan::span_of;
 use crate::certainty;
+use crate::doubts::may_not_last;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
@@ -91,6 +92,7 @@ impl Test for SectorWrite {
         outcome.cell.params.span_bytes = Some(span.bytes);
         if let Some(iops) = outcome.cell.metrics.iops {
             outcome.cell.metrics.other.insert("mean_ms".into(), inverse(1e3, iops));
+            outcome.cell.flags.extend(may_not_last(1e9 / iops.value, block_bytes, bench));
             outcome.cell.metrics.other.insert("worst_stall_ns".into(), worst);
         }
         if primed.is_none() {

@@ -1,0 +1,104 @@
+//! Runs of `standard` on simulated media, as the program makes them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use device::{Device, Extent, ExtentGuard, WriteBudget};
+use record::{Cell, Flag, Params, Stop, TargetKind};
+use sim::{FileForm, Options, Profile, SimDevice};
+use suite::definition::Suite;
+use suite::{Choice, Plan, RunOptions, Site, Stage, StageError, StagedFile};
+
+/// What one run said of one cell.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// Its test.
+    pub test: String,
+    /// Its parameters, as measured.
+    pub params: Params,
+    /// I/Os a second: figure and interval.
+    pub rate: Option<(f64, [f64; 2])>,
+    /// Intervals of p50 and p99, in nanoseconds.
+    pub percentiles: [Option<[u64; 2]>; 2],
+    /// I/Os measured.
+    pub ops: u64,
+    /// What the medium had been given to write since it last could rest, and what this cell wrote.
+    pub before_bytes: u64,
+    /// See there.
+    pub written_bytes: u64,
+    /// Its doubts.
+    pub flags: Vec<Flag>,
+}
+
+/// What one run came to.
+pub struct Ran {
+    /// Cell by cell; those that the medium failed are left out.
+    pub cells: BTreeMap<String, Said>,
+    /// Device time of the whole, files included.
+    pub elapsed_ns: u64,
+    /// Cells that the medium failed.
+    pub failed: usize,
+}
+
+/// Runs `standard` on a fresh medium of this profile; only these tests of it, if any are named.
+pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
+    let medium = SimDevice::new(profile, Options { seed, capacity: None, keep_data: false });
+    let site = Site {
+        kind: TargetKind::Simulated,
+        facts: medium.facts().clone(),
+        au_bytes: profile.au_bytes(),
+        writable: Ok(()),
+        files: Ok(()),
+        only: None,
+        link_bps: None,
+        memory_bps: None,
+    };
+    let suite = Suite::built_in("standard").expect("it comes with the program");
+    let choice = Choice { only: tests.iter().map(|test| (*test).to_owned()).collect(), ..Choice::default() };
+    let plan = Plan::make(&suite, &choice, &site).expect("standard can be planned on any medium");
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let mut files = Files { profile, seed };
+    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
+    let end = suite::run(&mut guarded, &mut files, &plan, options, &mut ());
+    let failed = end.cells.iter().filter(|cell| cell.stop == Stop::Error).count();
+    let mut before_bytes = 0;
+    let mut cells = BTreeMap::new();
+    for cell in end.cells {
+        let (id, written_bytes, is_staged) = (cell.id.clone(), cell.written_bytes, cell.on.is_some());
+        if cell.stop != Stop::Error {
+            cells.insert(id, said(cell, before_bytes));
+        }
+        // A staged file is a medium of its own, and this one rests meanwhile: its caches are empty afterwards.
+        before_bytes = if is_staged { 0 } else { before_bytes + written_bytes };
+    }
+    Ran { cells, elapsed_ns: end.elapsed_ns, failed }
+}
+
+fn said(cell: Cell, before_bytes: u64) -> Said {
+    let rate = cell.metrics.iops.and_then(|iops| Some((iops.value, iops.ci95?)));
+    let interval = |name: &str| cell.metrics.latency_ns.as_ref().and_then(|latency| latency.ci95.get(name).copied());
+    Said {
+        percentiles: ["p50", "p99"].map(interval),
+        test: cell.test,
+        params: cell.params,
+        rate,
+        ops: cell.ops,
+        before_bytes,
+        written_bytes: cell.written_bytes,
+        flags: cell.flags,
+    }
+}
+
+/// Files on a medium of their own, as the program stages them on simulated media.
+struct Files<'a> {
+    profile: &'a Profile,
+    seed: u64,
+}
+
+impl Stage for Files<'_> {
+    fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, StageError> {
+        let medium = SimDevice::new(self.profile, Options { seed: self.seed, capacity: None, keep_data: false });
+        Ok(StagedFile { device: Box::new(FileForm::new(medium, bytes)), on: "a model of a file".into(), keep: Box::new(()) })
+    }
+}

@@ -1,0 +1,59 @@
+//! The table in small: four media, twenty runs, the tests that decide.
+
+use super::*;
+
+/// Chance of the truth is a third of a run's; enough for limits this wide.
+const QUICK: Effort = Effort { times: 4, bounds: (20_000, 200_000) };
+
+const WRITES: [&str; 4] = ["prime", "sequential-write", "random-write", "sector-write"];
+
+fn held(profile: &str, tests: &[&str]) -> Held {
+    hold(Profile::builtin(profile).expect("it comes with the program"), 20, tests, QUICK)
+}
+
+/// Twenty runs of a few cells: the limit lies three standard errors below 93 %.
+fn check(profile: &str, tests: &[&str]) {
+    let held = held(profile, tests);
+    for (coverage, what) in held.coverage.iter().zip(["IOPS", "bytes/s", "p50", "p99"]) {
+        let Some(percent) = coverage.percent().filter(|_| coverage.runs >= 100) else { continue };
+        assert!(percent >= 88.0, "{profile}, {what}: {percent} {coverage:?}");
+    }
+    assert!(held.full_pass[1].percent().is_some_and(|percent| percent >= 90.0), "{profile}: {:?}", held.full_pass);
+    assert_eq!(held.unsustained[1], 0, "{profile}: faster than what lasts, and not said");
+}
+
+#[test]
+fn what_is_said_of_a_card_that_merges_is_true() {
+    check("class10", &WRITES);
+}
+
+#[test]
+fn what_is_said_of_a_page_mapped_card_is_true() {
+    check("a1", &WRITES);
+}
+
+#[test]
+fn what_is_said_of_a_disk_is_true() {
+    check("disk-5400", &WRITES);
+}
+
+#[test]
+fn a_card_tuned_for_benchmarks_is_seen_through() {
+    // Its writes in a row of 4 KiB take the fast way too, which only a longer run would show.
+    check("pattern-cheat", &["prime", "random-write", "sector-write"]);
+}
+
+#[test]
+fn what_a_large_cache_took_is_said_not_to_last() {
+    let held = held("usb3-modern", &["prime", "random-write"]);
+    assert!(held.unsustained[0] > 0 && held.unsustained[1] == 0, "{:?}", held.unsustained);
+}
+
+#[test]
+fn standard_ends_in_time() {
+    for (profile, minutes) in [("class10", 10), ("sd-class4", 10), ("disk-5400", 10), ("sd-worst", 20), ("cf-kingston-266x", 20)] {
+        let profile = Profile::builtin(profile).expect("it comes with the program");
+        let longest_ns = (0..20).map(|seed| runs::standard(profile, seed, &[]).elapsed_ns).max().unwrap_or(0);
+        assert!(longest_ns < minutes * 60_000_000_000, "{}: {} s", profile.name(), longest_ns / 1_000_000_000);
+    }
+}
