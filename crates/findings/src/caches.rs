@@ -106,26 +106,36 @@ pub(crate) struct Cliff {
     pub levels: Vec<(f64, f64)>,
 }
 
-/// The cliffs of a rate along something: segments of at least 8 windows, each step at least a quarter down (flash.md F4).
-pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
-    let points: Vec<[f64; 2]> = series.points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0).take(4096).collect();
-    if points.len() < 16 || points.len() > 1024 {
-        return None;
+/// A step of a quarter is one; neighbouring stretches that differ by less are one level (flash.md F4).
+const STEP: f64 = 1.25;
+
+/// The levels of a rate along something: (end on the first axis, rate). Change points cut it into stretches of at least 8 windows; those that
+/// differ by less than a quarter are joined, the closest first, until all neighbours differ. Empty below 16 windows and above 1024.
+pub(crate) fn levels(series: &Series) -> Vec<(f64, f64)> {
+    let points: Vec<[f64; 2]> = series.points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0).collect();
+    if !(16..=1024).contains(&points.len()) {
+        return Vec::new();
     }
     let rates: Vec<f64> = points.iter().map(|[_, rate]| *rate).collect();
-    let segments = stats::change_points(&rates);
-    let mut levels: Vec<(f64, f64)> = Vec::new();
-    for segment in &segments {
-        let end = points[segment.to - 1][0] - origin;
-        match levels.last_mut() {
-            // A step of less than a quarter is no cliff: both are one level.
-            Some(last) if (last.1 / segment.mean).max(segment.mean / last.1) < 1.25 => *last = (end, last.1),
-            _ => levels.push((end, segment.mean)),
+    // (index after the last window, windows, mean logarithm)
+    let mut stretches: Vec<(usize, f64, f64)> = stats::change_points(&rates).iter().map(|s| (s.to, (s.to - s.from) as f64, s.mean.ln())).collect();
+    let gap = |pair: &[(usize, f64, f64)]| (pair[1].2 - pair[0].2).abs();
+    while let Some(at) = (0..stretches.len().saturating_sub(1)).min_by(|a, b| gap(&stretches[*a..*a + 2]).total_cmp(&gap(&stretches[*b..*b + 2]))) {
+        if gap(&stretches[at..at + 2]) >= STEP.ln() {
+            break;
         }
+        let (to, n, log) = stretches.remove(at + 1);
+        let first = stretches[at];
+        stretches[at] = (to, first.1 + n, (first.1 * first.2 + n * log) / (first.1 + n));
     }
-    let first = levels.first()?;
+    stretches.into_iter().map(|(to, _, log)| (points[to - 1][0], log.exp())).collect()
+}
+
+/// The cliffs of a rate that falls from level to level and never rises. `origin` is where the first axis begins.
+pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
+    let levels: Vec<(f64, f64)> = levels(series).into_iter().map(|(end, rate)| (end - origin, rate)).collect();
     let falls = levels.len() > 1 && levels.windows(2).all(|pair| pair[1].1 < pair[0].1);
-    falls.then(|| Cliff { at: first.0, levels: levels.clone() })
+    falls.then(|| Cliff { at: levels[0].0, levels })
 }
 
 /// The longest fill with incompressible data that has a curve, and where the curve begins.

@@ -5,7 +5,7 @@
 use record::units::{Nanos, significant};
 use record::{Axis, Cell, Finding, Flag, Record, Series};
 
-use crate::caches::cliff;
+use crate::caches::{cliff, levels};
 use crate::draft::Draft;
 use crate::figure;
 
@@ -64,7 +64,7 @@ fn along(cell: &Cell) -> Option<&Series> {
 }
 
 /// The mean rate of the first so many bytes.
-fn mean_until(cell: &Cell, bytes: f64) -> Option<f64> {
+pub(crate) fn mean_until(cell: &Cell, bytes: f64) -> Option<f64> {
     let points = &along(cell)?.points;
     let (mut from, mut seconds) = (0.0, 0.0);
     for [to, bps] in points.iter().take_while(|[to, _]| *to <= bytes).filter(|[_, bps]| bps.is_finite() && *bps > 0.0) {
@@ -95,7 +95,7 @@ pub(crate) fn is_ruled_out(record: &Record, cell: &Cell) -> bool {
 fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
     let rates = cell.series.iter().filter(|series| series.y == Axis::Bps);
     let told = rates.into_iter().find_map(|series| {
-        let segments = levels(series)?;
+        let segments = Some(levels(series)).filter(|levels| levels.len() > 1)?;
         let (fast_bps, slow_bps) = (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
         let reason = alternation(&segments).or_else(|| warmth(cell, series, &segments))?;
         Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
@@ -105,24 +105,6 @@ fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
         let bps = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > 0.0)?;
         flagged.then(|| Heat { cell, evidence: "the host said that it was throttled".into(), fast_bps: bps, slow_bps: bps })
     })
-}
-
-/// Levels of a rate: (end, rate), neighbours closer than a quarter joined.
-fn levels(series: &Series) -> Option<Vec<(f64, f64)>> {
-    let points: Vec<[f64; 2]> = series.points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0).collect();
-    if !(16..=1024).contains(&points.len()) {
-        return None;
-    }
-    let rates: Vec<f64> = points.iter().map(|[_, rate]| *rate).collect();
-    let mut levels: Vec<(f64, f64)> = Vec::new();
-    for segment in stats::change_points(&rates) {
-        let end = points[segment.to - 1][0];
-        match levels.last_mut() {
-            Some(last) if (last.1 / segment.mean).max(segment.mean / last.1) < STEP => last.0 = end,
-            _ => levels.push((end, segment.mean)),
-        }
-    }
-    (levels.len() > 1).then_some(levels)
 }
 
 /// It fell, was fast again (four fifths of what it was), and fell again, without a pause.
@@ -201,7 +183,7 @@ mod tests {
 
     #[track_caller]
     fn check(levels_of: &[(usize, f64)], heat: bool) {
-        let found = levels(&series(levels_of)).and_then(|levels| alternation(&levels));
+        let found = Some(levels(&series(levels_of))).filter(|levels| levels.len() > 1).and_then(|levels| alternation(&levels));
         assert_eq!(found.is_some(), heat, "{found:?}");
     }
 

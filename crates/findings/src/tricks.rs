@@ -1,10 +1,11 @@
 //! Controllers tuned for a benchmark, writes that do not fit their units, and flushes that cannot be true (flash.md C2, B3.7).
 
-use record::units::{KIB, Nanos, significant};
+use record::units::{KIB, MIB, Nanos, significant};
 use record::{Cell, Finding, Record};
 
 use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio, size};
+use crate::throttling;
 
 /// The benchmark's pattern this much faster than the same load elsewhere is a trick.
 const CHEAT: f64 = 2.0;
@@ -22,22 +23,24 @@ fn rate(cell: &Cell) -> Option<Figure<'_>> {
     Figure::of(cell, "iops").or_else(|| Figure::of(cell, "bps"))
 }
 
-/// The common benchmark's pattern against the same load shifted.
+/// The common benchmark's pattern against the same load over a span that no benchmark has; shifted, where that was not measured.
 fn pattern(record: &Record) -> Option<Finding> {
-    let is_shifted = |cell: &&Cell| cell.params.form.as_deref().is_some_and(|form| form.starts_with("shifted"));
-    let tuned = figure::cells(record, "pattern").find(|cell| !is_shifted(cell)).and_then(rate)?;
-    let shifted = figure::cells(record, "pattern").find(is_shifted).and_then(rate)?;
+    let form = |form| figure::form(record, "pattern", form).and_then(rate);
+    let tuned = form("common")?;
     // Shifting itself costs a medium with units something: a misalignment measured apart explains as much.
-    let explained = worst_misalignment(record).map_or(1.0, |(_, ratio)| ratio.value);
-    let ratio = Ratio::of(&tuned, &shifted);
+    let (other, explained) = match form("odd-span") {
+        Some(odd) => (odd, 1.0),
+        None => (form("shifted")?, worst_misalignment(record).map_or(1.0, |(_, ratio)| ratio.value)),
+    };
+    let ratio = Ratio::of(&tuned, &other);
     ratio.is_above(CHEAT * explained).then(|| {
         let statement = format!(
-            "It is tuned for a benchmark: the pattern that common benchmarks write is {} times as fast ({}) as the same load elsewhere ({}). Their figures do not hold for work.",
+            "It is tuned for a benchmark: the pattern that common benchmarks write is {} times as fast ({}) as the same load over another span ({}). Their figures do not hold for work.",
             significant(ratio.value),
             tuned.text(),
-            shifted.text()
+            other.text()
         );
-        Draft::warning("pattern-cheat", statement).figures([&tuned, &shifted]).note(format!("{ratio}; told from {CHEAT} on (flash.md C2)")).surely(ratio.above(CHEAT * explained)).done()
+        Draft::warning("pattern-cheat", statement).figures([&tuned, &other]).note(format!("{ratio}; told from {CHEAT} on (flash.md C2)")).surely(ratio.above(CHEAT * explained)).done()
     })
 }
 
@@ -98,31 +101,44 @@ fn management_unit(record: &Record) -> Option<Finding> {
     Some(Draft::info("management-unit", statement).note(format!("management_unit_bytes {block}")).note(line(aligned, aligned_ns)).note(line(shifted, shifted_ns)).note("flash.md B3.7").done())
 }
 
-/// A flush after a write that takes less than this did not wait for flash: no page of any kind is programmed faster (flash.md E1: SLC 200 us).
+/// Data that is durable at so many times the rate the medium can write at all is not on flash: the grain of both figures is a fifth.
+const IMPLAUSIBLE: f64 = 1.5;
+/// No flash programs a page in less, of whatever kind (flash.md E1: SLC 200 us); half of it for parts that are faster.
 const FASTEST_PROGRAM_NS: f64 = 100_000.0;
 
 /// `flush`: what making data durable costs, and whether that can be true.
 fn flush(record: &Record) -> Option<Finding> {
-    let forms = |names: [&'static str; 2]| names.into_iter().find_map(|form| figure::form(record, "flush-cost", form));
-    let plain = forms(["write", "plain"]).and_then(rate)?;
-    let flushed = forms(["write+flush", "write-flush"]).and_then(rate)?;
-    let ratio = Ratio::of(&plain, &flushed);
-    let (plain_ns, flushed_ns) = (1e9 / plain.value, 1e9 / flushed.value);
-    let flash = record.medium.rotational != Some(true);
-    let draft = if flash && flushed_ns < FASTEST_PROGRAM_NS {
-        let statement = format!(
-            "A write and its flush together take {}: no flash programs a page that fast. Either its cache survives a power cut or it says done when it is not; only pulling the plug can tell.",
-            Nanos(flushed_ns as u64)
-        );
-        Draft::warning("flush", statement).surely(flushed.above(1e9 / FASTEST_PROGRAM_NS))
-    } else if ratio.is_above(1.2) {
-        let statement = format!("A write that is flushed takes {} instead of {}: it has a cache that a flush empties, as it should.", Nanos(flushed_ns as u64), Nanos(plain_ns as u64));
-        Draft::info("flush", statement).surely(ratio.above(1.2))
-    } else {
-        let statement = format!("A flush after each write costs next to nothing ({} against {}): it has no volatile cache, or ignores flushes. That can only be told by cutting its power.", Nanos(flushed_ns as u64), Nanos(plain_ns as u64));
-        Draft::info("flush", statement)
+    if record.medium.rotational == Some(true) {
+        return None;
+    }
+    let cells = |form: &'static str| figure::cells(record, "flush-cost").filter(move |cell| cell.params.form.as_deref() == Some(form));
+    let large = cells("flushed").max_by_key(|cell| cell.params.block_bytes)?;
+    let small = cells("flushed").min_by_key(|cell| cell.params.block_bytes)?;
+    let number = |cell: &Cell, name: &str| cell.metrics.other.get(name).map(|found| found.value).filter(|ns| ns.is_finite() && *ns >= 0.0);
+    let (write_ns, flush_ns) = (number(small, "write_ns")?, number(small, "flush_ns")?);
+    // What a flush with nothing to do takes is the way of the command, no emptying of a cache.
+    let emptying_ns = (flush_ns - number(small, "idle_flush_ns").unwrap_or(0.0)).max(0.0);
+    let durable = Figure::of(large, "durable_bps");
+    // The fastest it writes for long enough to be flash; a fast part of the flash is flash too.
+    let beginning = figure::form(record, "sustained", "first").and_then(|cell| throttling::mean_until(cell, 256.0 * MIB as f64));
+    let long = ["sequential-write", "sustained", "prime", "random-fill"].into_iter().flat_map(|test| figure::cells(record, test));
+    let long = long.filter(|cell| cell.bytes >= 16 * MIB).filter_map(|cell| Some(Figure::of(cell, "bps")?.value));
+    let fastest = long.chain(beginning).reduce(f64::max);
+    let lines = [format!("{}: write {}, flush {}", figure::named(small), Nanos(write_ns as u64), Nanos(flush_ns as u64))];
+    let draft = match durable.zip(fastest) {
+        Some((durable, fastest)) if durable.value > IMPLAUSIBLE * fastest => Draft::warning(
+            "flush",
+            format!("It says that data is safe at {}, but writes {} at most: its flush does not wait for flash. What it says is safe may be lost when the power goes.", durable.text(), figure::quantity("bps", fastest)),
+        )
+        .figure(&durable),
+        _ if write_ns + flush_ns < FASTEST_PROGRAM_NS => Draft::warning(
+            "flush",
+            format!("A write and its flush together take {}: no flash programs a page that fast. Either its cache survives a power cut or its flush does not wait; only cutting the power can tell.", Nanos((write_ns + flush_ns) as u64)),
+        ),
+        _ if emptying_ns > 0.2 * write_ns => Draft::info("flush", format!("A flush after a small write takes {}, the write itself {}: it has a cache that a flush empties, as it should.", Nanos(flush_ns as u64), Nanos(write_ns as u64))),
+        _ => Draft::info("flush", format!("A flush after a small write takes {} beside the write's {}: it has no volatile cache, or ignores flushes. That can only be told by cutting its power.", Nanos(flush_ns as u64), Nanos(write_ns as u64))),
     };
-    Some(draft.figures([&plain, &flushed]).note(ratio.to_string()).note("flash.md C2, E1").done())
+    Some(draft.notes(lines).note("flash.md C2, E1").done())
 }
 
 /// `steady-state`: whether SNIA's rounds came to rest (flash.md D2).

@@ -23,6 +23,7 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
         capacity_bytes: Some(facts.capacity_bytes),
         interface: Some("sim".into()),
         au_bytes: profile.au_bytes(),
+        rotational: Some(profile.spec().disk.is_some()),
         profile: Some(profile.name().to_owned()),
         ..Medium::default()
     };
