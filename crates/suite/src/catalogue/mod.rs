@@ -26,6 +26,7 @@ mod stretch;
 mod sustained;
 #[cfg(test)]
 mod testing;
+mod uflip;
 mod whole_view;
 mod write_unit;
 
@@ -60,6 +61,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &flush_cost::FlushCost,
     &whole_view::WholeView,
     &steady_state::SteadyStateTest,
+    &uflip::Uflip,
 ];
 
 /// The test of this name, or an error that names the nearest ones.

@@ -13,8 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use device::Extent;
-use record::units::{Bytes, GIB, KIB, MIB, SECOND_NS};
+use record::units::{Bytes, KIB, MIB, SECOND_NS};
 use record::{Axis, Direction, Estimate, Flag, Pattern, PlannedCell, Region, Series, Stop};
 use stats::{Rounds, SteadyState};
 
@@ -247,8 +246,8 @@ impl Work<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use device::Op;
-    use record::units::MILLISECOND_NS;
+    use device::{Extent, Op};
+    use record::units::{GIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{Bed, run_simulated};
