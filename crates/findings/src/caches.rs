@@ -33,7 +33,7 @@ fn spans(record: &Record) -> Vec<(u64, Figure<'_>)> {
     let swept = figure::cells(record, "span-sweep").filter(same).count() >= 3;
     let mut spans: Vec<(u64, Figure)> = Vec::new();
     for cell in figure::cells(record, if swept { "span-sweep" } else { "random-write" }).filter(same) {
-        let Some((span, figure)) = cell.params.span_bytes.zip(Figure::of(cell, "iops")) else { continue };
+        let Some((span, figure)) = cell.params.span_bytes.filter(|span| (1..1 << 60).contains(span)).zip(Figure::of(cell, "iops")) else { continue };
         spans.retain(|(other, _)| *other != span);
         spans.push((span, figure));
     }
@@ -135,7 +135,10 @@ pub(crate) fn levels(series: &Series) -> Vec<(f64, f64)> {
 pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
     let levels: Vec<(f64, f64)> = levels(series).into_iter().map(|(end, rate)| (end - origin, rate)).collect();
     let falls = levels.len() > 1 && levels.windows(2).all(|pair| pair[1].1 < pair[0].1);
-    falls.then(|| Cliff { at: levels[0].0, levels })
+    // Eight windows must really be fast: the first stretch cannot be shorter than that, and would hide a few behind their mean.
+    let middle = |levels: &[(f64, f64)]| (levels[0].1 * levels[1].1).sqrt();
+    let fast = |levels: &[(f64, f64)]| series.points.iter().filter(|[x, y]| x - origin <= levels[0].0 && *y > middle(levels)).count();
+    (falls && fast(&levels) >= 8).then(|| Cliff { at: levels[0].0, levels })
 }
 
 /// The longest fill with incompressible data that has a curve, and where the curve begins.
@@ -178,6 +181,10 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         })
         .collect();
     let why = format!("levels of '{}' over {} windows; told from a step of a quarter on (flash.md F4)", series.name, series.points.len());
-    let heat = throttling::is_ruled_out(record, cell).then_some("heat is ruled out: no more came back after a pause than a cache can empty meanwhile").unwrap_or("heat is not ruled out: what a pause brings back was not measured");
+    let heat = if throttling::is_ruled_out(record, cell) {
+        "heat is ruled out: no more came back after a pause than a cache can empty meanwhile"
+    } else {
+        "heat is not ruled out: what a pause brings back was not measured"
+    };
     Some(Draft::warning("slc-cache", statement).note(heat).notes(levels).note(format!("cache_bytes {}", found.at.round())).note(why).done())
 }

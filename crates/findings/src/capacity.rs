@@ -30,8 +30,11 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 
 /// A number of the probe: metrics of `other`, which may be zero.
 fn number(cell: &Cell, name: &str) -> Option<f64> {
-    cell.metrics.other.get(name).map(|found| found.value).filter(|value| value.is_finite() && *value >= 0.0)
+    cell.metrics.other.get(name).map(|found| found.value).filter(|value| (0.0..MOST).contains(value))
 }
+
+/// No medium has so many bytes, or sectors.
+const MOST: f64 = (1u64 << 60) as f64;
 
 fn probe(record: &Record) -> Option<Finding> {
     let cell = record.cells_of("capacity").find(|cell| figure::is_sound(cell))?;

@@ -1,7 +1,7 @@
 //! What lies inside: the allocation unit and the page by read timing (flash.md B3.1), cross-checked with what the registers declare (B3.2).
 //! Writing shows the rest: [`open_aus`](crate::open_aus) and [`write_unit`](crate::write_unit).
 
-use record::units::{KIB, MIB, Nanos};
+use record::units::{GIB, KIB, MIB, Nanos};
 use record::{Axis, Finding, Record};
 
 use crate::draft::Draft;
@@ -101,7 +101,8 @@ fn measured_au(record: &Record) -> Option<Levels> {
 /// The allocation unit in bytes: measured, else declared.
 pub(crate) fn au_bytes(record: &Record) -> Option<u64> {
     let declared = record.medium.au_bytes.or_else(|| record.medium.classes.as_ref()?.au_bytes);
-    measured_au(record).map(|levels| levels.size_bytes).or(declared.filter(|bytes| *bytes > 0))
+    // What is smaller or larger is no unit, whoever declares it.
+    measured_au(record).map(|levels| levels.size_bytes).or(declared.filter(|bytes| (16 * KIB..=GIB).contains(bytes)))
 }
 
 /// The page in bytes, as reads show it.

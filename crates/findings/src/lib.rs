@@ -14,6 +14,7 @@ mod advice;
 mod caches;
 mod capacity;
 mod classes;
+mod compare;
 mod content;
 mod draft;
 mod figure;
@@ -25,6 +26,10 @@ mod open_aus;
 mod places;
 mod random_write;
 mod stalls;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod thresholds;
 mod throttling;
 mod tricks;
@@ -34,6 +39,7 @@ mod write_unit;
 
 use record::{Finding, Record};
 
+pub use compare::{Compared, Comparison, Crossing, Curve, Judgement, Place, Point, Rank, compare};
 pub use geometry::{Levels, fit_levels, fit_page};
 pub use uses::{Use, UseError};
 pub use write_unit::{UnitFit, fit_unit};

@@ -9,10 +9,10 @@ use crate::verdict::DISK_IOPS;
 
 /// So many random writes a second or fewer: every one costs the merge of an allocation unit (flash.md E2, family H3).
 const MERGE_IOPS: f64 = 10.0;
-/// What a small write gains over one of 16 KiB is no matter of bandwidth from here on: four times the bytes cost at most four times the
-/// time (flash.md E2, F5).
-const BYPASS_RATIO: f64 = 5.0;
-/// A write of 16 KiB that takes less is on no slow way.
+/// Small and larger writes with the ratio from which on it is no matter of bandwidth: four times the bytes cost at most four times the time,
+/// eight times at most eight (flash.md E2, F5).
+const BYPASSES: [(u64, u64, f64); 2] = [(4 * KIB, 16 * KIB, 5.0), (512, 4 * KIB, 10.0)];
+/// A larger write that takes less is on no slow way.
 const SLOW_WAY_NS: f64 = 5e6;
 
 /// `random-write`, `small-write-bypass`, `write-amplification`.
@@ -45,13 +45,15 @@ fn yardstick(record: &Record) -> Option<Finding> {
 
 /// Small writes take a fast way that larger ones do not.
 fn bypass(record: &Record) -> Option<Finding> {
-    let large = figure::random_write(record, 16 * KIB).filter(|figure| 1e9 / figure.value >= SLOW_WAY_NS)?;
-    // 32 times the bytes may cost 32 times the time, so single sectors are held against 4 KiB writes that are slow themselves.
-    let candidates = [4 * KIB, 512].into_iter().filter_map(|block| figure::random_write(record, block));
-    let (small, ratio) = candidates.map(|small| (Ratio::of(&small, &large), small)).map(|(ratio, small)| (small, ratio)).find(|(_, ratio)| ratio.is_above(BYPASS_RATIO))?;
-    let block = size(small.cell.params.block_bytes?);
+    let pair = |(small, large, limit): (u64, u64, f64)| {
+        let (small, large) = (figure::random_write(record, small)?, figure::random_write(record, large)?);
+        let ratio = Ratio::of(&small, &large);
+        (1e9 / large.value >= SLOW_WAY_NS && ratio.is_above(limit)).then_some((small, large, ratio, limit))
+    };
+    let (small, large, ratio, limit) = BYPASSES.into_iter().find_map(pair)?;
+    let (block, other) = (size(small.cell.params.block_bytes?), size(large.cell.params.block_bytes?));
     let statement = format!(
-        "Small writes take a fast way: {} random writes of {block} a second, but only {} of 16 KiB. A benchmark that measures {block} alone flatters this medium {} times.",
+        "Small writes take a fast way: {} random writes of {block} a second, but only {} of {other}. A benchmark that measures {block} alone flatters this medium {} times.",
         significant(small.value),
         significant(large.value),
         significant(ratio.value)
@@ -59,8 +61,8 @@ fn bypass(record: &Record) -> Option<Finding> {
     Some(
         Draft::warning("small-write-bypass", statement)
             .figures([&small, &large])
-            .note(format!("{ratio}; told from {BYPASS_RATIO} on (flash.md F5)"))
-            .surely(ratio.above(BYPASS_RATIO))
+            .note(format!("{ratio}; told from {limit} on (flash.md F5)"))
+            .surely(ratio.above(limit))
             .done(),
     )
 }

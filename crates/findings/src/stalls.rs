@@ -57,7 +57,7 @@ fn count(record: &Record) -> Count {
     let small = |cell: &&Cell| figure::is_sound(cell) && writes(cell) && cell.params.block_bytes.is_some_and(|bytes| bytes <= 64 * KIB);
     for (cell, histogram) in record.cells.iter().filter(small).filter_map(|cell| Some((cell, cell.histogram.as_ref()?))) {
         count.writes += histogram.len();
-        count.bytes += cell.bytes;
+        count.bytes = count.bytes.saturating_add(cell.bytes);
         for (above, limit_ns) in count.above.iter_mut().zip(LIMITS_NS) {
             *above += histogram.count_above(limit_ns);
         }

@@ -19,7 +19,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Level::Unusable => "unusable",
             Level::Poor => "poor",
@@ -235,6 +235,25 @@ fn verdict_on(record: &Record, wanted: Use) -> Option<Verdict> {
     }
 }
 
+/// What a medium comes to for a use, the figure that decides as a number that is the better the larger, and as text.
+pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Level, f64, String)> {
+    let level = verdict_on(record, wanted)?.level;
+    let figure = match wanted {
+        Use::RootDisk => [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block)).min_by(|a, b| a.value.total_cmp(&b.value))?,
+        Use::Database => figure::random_write(record, 4 * KIB)?,
+        Use::Camera | Use::Video { .. } => figure::sustained_write(record)?,
+        Use::Logger => {
+            let worst = stalls::worst(record, 64 * KIB)?;
+            return Some((level, -(worst.ns as f64), format!("slowest small write {}", Nanos(worst.ns))));
+        }
+    };
+    let what = match wanted {
+        Use::Camera | Use::Video { .. } => "written in sequence".to_owned(),
+        _ => format!("random writes of {}", size(figure.cell.params.block_bytes.unwrap_or(0))),
+    };
+    Some((level, figure.value, format!("{} {what}", figure.text())))
+}
+
 /// The verdicts on these uses; one that cannot be given is left out.
 pub(crate) fn verdicts(record: &Record, uses: &[Use]) -> Vec<Verdict> {
     uses.iter().filter_map(|wanted| verdict_on(record, *wanted)).collect()
@@ -243,10 +262,10 @@ pub(crate) fn verdicts(record: &Record, uses: &[Use]) -> Vec<Verdict> {
 /// The usual recording rates, in Mbit/s: standard definition, HD, action cameras, 4K, and the video speed classes.
 const USUAL_VIDEO: [u32; 8] = [8, 17, 28, 50, 100, 200, 400, 720];
 
-/// The fastest usual recording it is usable for, or else the slowest one.
+/// The fastest usual recording it is good for, or else usable for, or else the slowest one.
 fn usual_video(record: &Record) -> u32 {
-    let fits = |mbit: &&u32| video(record, **mbit).is_some_and(|verdict| verdict.level >= Level::Fair);
-    USUAL_VIDEO.iter().rev().find(fits).copied().unwrap_or(USUAL_VIDEO[0])
+    let fastest = |level: Level| USUAL_VIDEO.into_iter().rev().find(|mbit| video(record, *mbit).is_some_and(|verdict| verdict.level >= level));
+    fastest(Level::Good).or_else(|| fastest(Level::Fair)).unwrap_or(USUAL_VIDEO[0])
 }
 
 /// All verdicts: the summary first, then each use. Where something is wrong with the medium itself (`faults`: it is a fake, it loses data, it

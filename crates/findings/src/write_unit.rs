@@ -72,7 +72,7 @@ fn solve(rows: &[[f64; 3]], used: &[usize]) -> Option<[f64; 3]> {
     let mut matrix = vec![vec![0.0; n + 1]; n];
     // Columns are scaled to length 1, so that bytes and nanoseconds do not drown each other.
     let scale: Vec<f64> = used.iter().map(|c| rows.iter().map(|row| row[*c].powi(2)).sum::<f64>().sqrt()).collect();
-    if scale.iter().any(|length| !(*length > 0.0)) {
+    if scale.iter().any(|length| *length <= 0.0 || !length.is_finite()) {
         return None;
     }
     for (i, a) in used.iter().enumerate() {
@@ -140,7 +140,7 @@ mod tests {
     /// Rates in MB/s at 4 KiB, 8 KiB.. 1 MiB, as published; times of 4 KiB to 256 KiB are used.
     #[track_caller]
     fn check(rates: [f64; 7], unit: u64) {
-        let points: Vec<(u64, f64)> = rates.iter().enumerate().map(|(k, rate)| (4 * KIB << k, (4 * KIB << k) as f64 / (rate * 1e6) * 1e9)).collect();
+        let points: Vec<(u64, f64)> = rates.iter().enumerate().map(|(k, rate)| ((4 * KIB) << k, ((4 * KIB) << k) as f64 / (rate * 1e6) * 1e9)).collect();
         let fit = fit_unit(&points).unwrap();
         assert_eq!(fit.unit_bytes, unit, "{fit:?}");
     }

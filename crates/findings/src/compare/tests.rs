@@ -1,0 +1,60 @@
+use record::units::KIB;
+use record::{Cell, Estimate, Params, Target};
+
+use super::*;
+
+/// A run of a medium with these random writes a second at 4, 16 and 64 KiB, each known to 3 %.
+fn run(model: &str, iops: [f64; 3]) -> Record {
+    let mut record = crate::testing::empty();
+    record.medium.model = Some(model.into());
+    record.run.id = format!("{model}-run");
+    for (block, value) in [4 * KIB, 16 * KIB, 64 * KIB].into_iter().zip(iops) {
+        let params = Params { block_bytes: Some(block), direction: Some(record::Direction::Write), ..Params::default() };
+        let mut cell = Cell::begun(format!("random-write/{block}"), "random-write", params);
+        cell.metrics.iops = Some(Estimate { value, ci95: Some([value * 0.97, value * 1.03]), n: 400 });
+        cell.ops = 400;
+        record.cells.push(cell);
+    }
+    record
+}
+
+#[test]
+fn curves_that_cross_say_where() {
+    let found = compare(&[run("bypass", [261.0, 4.1, 4.0]), run("even", [100.0, 50.0, 20.0])]);
+    let curve = &found.curves[0];
+    assert_eq!(curve.points.iter().map(|point| point.judgement).collect::<Vec<_>>(), [Judgement::Faster, Judgement::Slower, Judgement::Slower]);
+    assert!((curve.points[0].ratio - 2.61).abs() < 1e-9);
+    let [crossing] = &curve.crossings[..] else { panic!("{:?}", curve.crossings) };
+    let [low, high] = crossing.ci95.unwrap();
+    assert!(low < crossing.block_bytes && crossing.block_bytes < high && low > 4096.0 && high < 16384.0, "{crossing:?}");
+    assert_eq!(crossing.above, "b");
+}
+
+#[test]
+fn repeats_decide_over_single_runs() {
+    let clear = compare(&[run("a", [200.0; 3]), run("a", [204.0; 3]), run("a", [198.0; 3]), run("b", [100.0; 3]), run("b", [103.0; 3]), run("b", [99.0; 3])]);
+    assert_eq!(clear.media.iter().map(|medium| medium.runs.len()).collect::<Vec<_>>(), [3, 3]);
+    assert_eq!(clear.curves[0].points[0].judgement, Judgement::Faster);
+    // Each run is sure of its figure, and the runs of one medium are not of one mind.
+    let apart = compare(&[run("a", [100.0; 3]), run("a", [180.0; 3]), run("b", [120.0; 3]), run("b", [90.0; 3])]);
+    assert_eq!(apart.curves[0].points[0].judgement, Judgement::Unclear);
+    let close = compare(&[run("a", [100.0; 3]), run("b", [104.0; 3])]);
+    assert_eq!(close.curves[0].points[0].judgement, Judgement::Same);
+}
+
+#[test]
+fn hosts_that_differ_are_named_and_media_ranked() {
+    let mut slow = run("slow", [2.0; 3]);
+    slow.target = Target { engine: Some("pread/pwrite".into()), ..Target::default() };
+    let found = compare(&[slow, run("fast", [900.0; 3])]);
+    assert_eq!(found.differences, ["the engine differs (slow: pread/pwrite; fast: not known)"]);
+    let root = found.ranks.iter().find(|rank| rank.wanted == "root-disk").unwrap();
+    assert_eq!(root.order.iter().map(|place| (place.name.as_str(), place.level)).collect::<Vec<_>>(), [("fast", "good"), ("slow", "unusable")]);
+}
+
+#[test]
+fn nothing_and_one_are_no_comparison() {
+    assert_eq!(compare(&[]).media, []);
+    assert_eq!(compare(&[run("alone", [1.0; 3])]).curves, []);
+    assert_eq!(compare(&[crate::testing::empty(), crate::testing::empty()]).ranks, []);
+}

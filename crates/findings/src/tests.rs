@@ -1,0 +1,330 @@
+//! Records in, findings out: what is concluded, what is not, and that nothing panics.
+
+use record::units::{GIB, KIB, MIB, SECOND_NS};
+use record::{Axis, Cell, Claims, Content, Estimate, Flag, Health, Histogram, MediumKind, Record, Series, Severity, SpeedClasses, Stop};
+
+use crate::testing::{cell, empty, iops, known};
+use crate::{IDS, Use, about, conclude, conclude_for};
+
+fn with(cells: Vec<Cell>) -> Record {
+    Record { cells, ..empty() }
+}
+
+/// Random writes at the four sizes, and 5 MB/s or what is asked for in sequence.
+fn card(writes: [f64; 4], sequential_bps: f64) -> Record {
+    let sizes = [512, 4 * KIB, 16 * KIB, 64 * KIB];
+    let mut cells: Vec<Cell> = (1..).zip(sizes.into_iter().zip(writes)).map(|(number, (block, value))| iops("random-write", number, block, value, (3e9 / value) as u64)).collect();
+    cells.push(iops("sequential-write", 1, MIB, sequential_bps / MIB as f64, (2e9 * MIB as f64 / sequential_bps) as u64));
+    cells.push(iops("sequential-read", 1, MIB, 20.0, SECOND_NS / 10));
+    cells.push(iops("random-read", 1, 4 * KIB, 1000.0, SECOND_NS / 100));
+    with(cells)
+}
+
+/// Ids of all findings but verdicts and advice, with how loud they are.
+fn ids(record: &Record) -> Vec<String> {
+    let findings = conclude(record);
+    let told = findings.iter().filter(|finding| !crate::is_verdict(finding) && !finding.id.starts_with("advice"));
+    told.map(|finding| format!("{}{}", finding.id, ["", "!", "!!"][finding.severity as usize])).collect()
+}
+
+fn statement(record: &Record, id: &str) -> String {
+    let found = conclude(record).into_iter().find(|finding| finding.id == id);
+    found.unwrap_or_else(|| panic!("no {id} among {:?}", ids(record))).statement
+}
+
+#[track_caller]
+fn check(record: &Record, id: &str, expected: bool) {
+    let found = ids(record);
+    assert_eq!(found.iter().any(|known| known.trim_end_matches('!') == id), expected, "{id}: {found:?}");
+}
+
+#[test]
+fn the_worst_card_and_a_good_one() {
+    let worst = card([1.0, 1.06, 1.05, 1.0], 5.1e6);
+    insta::assert_snapshot!(statement(&worst, "verdict"), @"Unusable as a root disk, a data logger's store and a database's disk: 1.06 random writes of 4 KiB a second, a laptop disk does 90. Usable as a camera card. Good as a card for video of 28 Mbit/s.");
+    assert_eq!(ids(&worst), ["random-write!", "write-amplification!", "stalls!", "classes"]);
+    let good = card([850.0, 1480.0, 770.0, 270.0], 60e6);
+    insta::assert_snapshot!(statement(&good, "verdict"), @"Good as a root disk, a camera card, a card for video of 200 Mbit/s, a data logger's store and a database's disk: 1480 random writes of 4 KiB a second, a laptop disk does 90.");
+    assert!(conclude(&good).iter().all(|finding| finding.severity == Severity::Info));
+}
+
+#[test]
+fn a_bypass_is_named_and_decides_by_what_it_hides() {
+    let record = card([37.0, 49.0, 2.2, 1.8], 10.1e6);
+    insta::assert_snapshot!(statement(&record, "verdict-root-disk"), @"Unusable as a root disk: 2.20 random writes of 16 KiB a second, a laptop disk does 90.");
+    insta::assert_snapshot!(statement(&record, "small-write-bypass"), @"Small writes take a fast way: 49.0 random writes of 4 KiB a second, but only 2.20 of 16 KiB. A benchmark that measures 4 KiB alone flatters this medium 22.3 times.");
+    // Bandwidth alone makes 16 KiB four times slower, and fast media have no slow way.
+    check(&card([160.0, 80.0, 20.0, 5.0], 1e6), "small-write-bypass", false);
+    check(&card([9000.0, 9000.0, 1000.0, 300.0], 60e6), "small-write-bypass", false);
+}
+
+#[test]
+fn uses_that_were_asked_for_can_fail() {
+    let record = card([1.0, 1.06, 1.05, 1.0], 5.1e6);
+    let severities = |wanted: &[Use]| conclude_for(&record, wanted).iter().filter(|finding| crate::is_verdict(finding)).map(|finding| finding.severity).collect::<Vec<_>>();
+    assert_eq!(severities(&[Use::RootDisk]), [Severity::Failure; 2]);
+    assert_eq!(severities(&[Use::Camera]), [Severity::Info; 2]);
+    assert_eq!(severities(&[Use::Video { mbit: 100 }]), [Severity::Failure; 2]);
+    assert_eq!(severities(&[]).into_iter().max(), Some(Severity::Warning));
+    let nothing = conclude_for(&empty(), &[Use::Logger]);
+    insta::assert_snapshot!(nothing[0].statement, @"Whether it is good as a data logger's store cannot be said: no small writes were measured.");
+}
+
+#[test]
+fn uncertain_figures_do_not_fail_anything() {
+    let mut record = card([60.0, 8.5, 60.0, 60.0], 20e6);
+    record.cells[1].metrics.iops = Some(Estimate { value: 8.5, ci95: Some([2.0, 30.0]), n: 6 });
+    let found = conclude_for(&record, &[Use::RootDisk]);
+    assert_eq!(found[1].severity, Severity::Warning);
+    insta::assert_snapshot!(found[1].statement, @"Unusable as a root disk, as far as the few samples tell: 8.50 random writes of 4 KiB a second, a laptop disk does 90.");
+    assert!(found[1].confidence.is_some_and(|share| (0.4..0.8).contains(&share)), "{:?}", found[1].confidence);
+}
+
+#[test]
+fn claims_printed_and_declared() {
+    let mut record = card([850.0, 480.0, 770.0, 270.0], 12e6);
+    record.medium.claims = Some(Claims { speed_class: Some(10), uhs_grade: Some(3), app_class: Some(1), write_bps: Some(11.9e6), ..Claims::default() });
+    record.medium.classes = Some(SpeedClasses { video_class: Some(30), ..SpeedClasses::default() });
+    let claims: Vec<String> = conclude(&record).into_iter().filter(|f| f.id.ends_with("claim")).map(|f| format!("{:?} {}", f.severity, f.statement)).collect();
+    insta::assert_snapshot!(claims.join("\n"), @r"
+    Failure The claim of U3, at least 30 MB/s written in sequence does not hold: 12.0 MB/s measured.
+    Failure The claim of A1, 1500 random reads a second does not hold: 1000 IOPS measured.
+    Failure The claim of A1, 500 random writes a second does not hold: 480 IOPS measured.
+    Warning The registers' claim of V30, at least 30 MB/s written in sequence does not hold: 12.0 MB/s measured.
+    Info The claim of C10, at least 10 MB/s written in sequence holds: 12.0 MB/s.
+    Info The claim of A1, 10 MB/s written in sequence holds: 12.0 MB/s.
+    Info The claim of writing at 11.9 MB/s holds: 12.0 MB/s.
+    ");
+    insta::assert_snapshot!(statement(&record, "classes"), @"It reaches the figures of C10, U1, V10, Android. Too slow for U3, V30, V60, V90, A1, A2, Raspberry Pi.");
+}
+
+#[test]
+fn fakes_and_losses_are_the_verdict() {
+    let mut record = card([850.0, 1480.0, 770.0, 270.0], 60e6);
+    record.medium.capacity_bytes = Some(64 * GIB);
+    let mut probe = cell("capacity", 1, 512);
+    for (name, value) in [("type", 3.0), ("real_bytes", 8.0 * GIB as f64), ("wrap_bytes", 8.0 * GIB as f64)] {
+        probe.metrics.other.insert(name.into(), Estimate { value, ci95: None, n: 1 });
+    }
+    record.cells.push(probe);
+    insta::assert_snapshot!(statement(&record, "verdict"), @"Do not use it. It is a fake: it says 64 GiB, it has 8 GiB; what is written beyond overwrites what is in front, without an error. Do not use it.");
+    assert!(!conclude(&record).iter().any(|finding| finding.id.starts_with("verdict-")));
+    let type_of = |code: f64| {
+        let mut record = record.clone();
+        let probe = record.cells.last_mut().unwrap();
+        probe.metrics.other.insert("type".into(), Estimate { value: code, ci95: None, n: 1 });
+        conclude(&record).into_iter().find(|finding| finding.id == "capacity").map(|finding| finding.severity)
+    };
+    assert_eq!([0.0, 1.0, 2.0, 4.0, 5.0, 2.5, f64::NAN].map(type_of), [Some(Severity::Info), Some(Severity::Failure), Some(Severity::Failure), Some(Severity::Failure), None, None, None]);
+}
+
+#[test]
+fn registers_of_a_counterfeit() {
+    let hints = |cid: &str| {
+        let mut record = empty();
+        (record.medium.kind, record.medium.cid, record.run.started) = (MediumKind::Sd, Some(cid.into()), Some("2026-11-20T10:00:00Z".into()));
+        record.medium.capacity_bytes = Some(16 * GIB);
+        conclude(&record).into_iter().find(|finding| finding.id == "counterfeit-hints").map(|finding| finding.statement)
+    };
+    insta::assert_snapshot!(hints("12345653440000000000000001008a00").unwrap(), @"The card's identification is not that of an honest card: a manufacturer of 0x12 and an OEM of 0x3456 are the digits 1 to 6. Measure its real capacity before trusting it.");
+    assert_eq!(hints("035344534331364780a1b2c3d4012700"), None, "a SanDisk card of July 2018");
+    assert!(hints("035344534331364780a1b2c3d401fc00").is_some_and(|text| text.contains("after it was measured")));
+    assert!(hints("0353445343313647800000000001 2700").is_none() && hints("xyz").is_none() && hints("ü3534453433136478000000000012700").is_none());
+}
+
+#[test]
+fn data_that_compresses() {
+    let fill = |test: &str, content: Content, bps: f64, share: f64| {
+        let mut cell = cell(test, 1, MIB);
+        cell.params.content = Some(content);
+        cell.metrics.bps = Some(known(bps, share, 256));
+        cell
+    };
+    let pair = |zeros: f64, random: f64, share: f64| with(vec![fill("zero-fill", Content::Zeros, zeros, share), fill("random-fill", Content::Incompressible, random, share)]);
+    insta::assert_snapshot!(statement(&pair(16.65e6, 8.99e6, 0.02), "compression"), @"Zeros are written 1.85 times as fast as data that does not compress (16.6 MB/s against 8.99 MB/s): the controller compresses or recognises them. Figures of tools that write zeros are not true for pictures, video or archives.");
+    check(&pair(10.0e6, 9.0e6, 0.02), "compression", false);
+    check(&pair(16.65e6, 8.99e6, 0.8), "compression", false);
+}
+
+/// Random 4 KiB writes over spans in MiB.
+fn spans(values: &[(u64, f64)]) -> Vec<Cell> {
+    let numbered = (1..).zip(values);
+    numbered
+        .map(|(number, (span, value))| {
+            let mut cell = iops("span-sweep", number, 4 * KIB, *value, SECOND_NS);
+            cell.params.span_bytes = Some(span * MIB);
+            cell.params.pattern = Some(record::Pattern::Uniform);
+            cell
+        })
+        .collect()
+}
+
+/// What `open-aus` leaves of a medium with this many units of 4 MiB; `random_bps` of one of them out of order.
+fn units(open: u64, random_bps: f64) -> Vec<Cell> {
+    let step = |n: u64, form: &str, bps: f64| {
+        let mut cell = iops("open-aus", n as u32, 64 * KIB, bps / 65536.0, SECOND_NS);
+        cell.params.form = Some(form.into());
+        cell.params.other.extend([("n_aus".into(), n as f64), ("assumed_au_bytes".into(), 4.0 * MIB as f64)]);
+        cell.bytes = 8 * MIB;
+        cell
+    };
+    let mut cells: Vec<Cell> = (1..=open).map(|n| step(n, "linear", 10e6)).collect();
+    cells.push(step(open + 1, "linear", 140e3));
+    cells.push(step(1, "random", random_bps));
+    cells
+}
+
+#[test]
+fn a_cache_of_spans_is_told_from_open_units() {
+    let cheat = [(8, 2000.0), (16, 2040.0), (32, 12.4), (64, 6.5), (512, 5.6), (16384, 5.2)];
+    let hybrid = [(8, 2000.0), (16, 20.0), (32, 9.0), (64, 6.5), (512, 5.6), (16384, 5.2)];
+    // A merge of 0.45 s for each unit written out of order: 4 MiB in 0.42 + 0.45 s.
+    let merged = 4.82e6;
+    check(&with([spans(&cheat), units(3, 9.5e6)].concat()), "span-cache", true);
+    check(&with([spans(&hybrid), units(3, merged)].concat()), "span-cache", false);
+    check(&with([spans(&[(64, 2000.0), (128, 2000.0), (512, 9.0), (16384, 5.2)]), units(3, merged)].concat()), "span-cache", true);
+    check(&with(spans(&cheat)), "small-span", true);
+    check(&with(spans(&cheat)), "span-cache", false);
+    check(&with([spans(&[(8, 150.0), (64, 145.0), (512, 138.0), (16384, 60.0)]), units(3, merged)].concat()), "span-cache", false);
+}
+
+/// A fill of these levels in bytes a second, so many windows of 16 MiB each.
+fn fill(form: &str, levels: &[(u64, f64)]) -> Cell {
+    let mut cell = cell("sustained", 1, MIB);
+    cell.params.form = Some(form.into());
+    let mut done = 0;
+    let rates = levels.iter().flat_map(|(n, bps)| (0..*n).map(move |at| bps * (1.0 + 0.02 * ((at * 7 % 5) as f64 - 2.0))));
+    let points = rates
+        .map(|bps| {
+            done += 16 * MIB;
+            [done as f64, bps]
+        })
+        .collect();
+    cell.series.push(Series { name: "rate along the fill".into(), x: Axis::Bytes, y: Axis::Bps, points });
+    cell.bytes = done;
+    cell.metrics.bps = Some(known(levels[0].1, 0.03, 400));
+    cell
+}
+
+#[test]
+fn caches_that_run_full_and_media_that_get_hot() {
+    let slc = with(vec![fill("first", &[(40, 300e6), (60, 80e6), (80, 45e6)]), fill("after-idle-30", &[(10, 290e6), (60, 45e6)])]);
+    insta::assert_snapshot!(statement(&slc, "slc-cache"), @"Writing begins at 300 MB/s and falls to 45.0 MB/s after 671 MB: a fast cache ran full. What lasts is 45.0 MB/s.");
+    insta::assert_snapshot!(statement(&slc, "idle-recovery"), @"Of its fast beginning a pause brings back 25.0 % after 30.0 s.");
+    check(&slc, "throttling", false);
+    // 300 s of a full cache's 10 MB/s are 300 MB at most: 1 GB that is fast again after 30 s was never cached.
+    let hot = with(vec![fill("first", &[(100, 100e6), (60, 10e6)]), fill("after-idle-30", &[(60, 100e6), (60, 10e6)])]);
+    check(&hot, "throttling", true);
+    check(&hot, "slc-cache", false);
+    check(&with(vec![fill("first", &[(40, 2e9), (20, 0.7e9), (30, 2e9), (20, 0.7e9)])]), "throttling", true);
+    let clean = with(vec![fill("first", &[(150, 60e6)])]);
+    for id in ["slc-cache", "throttling", "idle-recovery"] {
+        check(&clean, id, false);
+    }
+    check(&with(vec![fill("first", &[(5, 300e6), (150, 60e6)])]), "slc-cache", false);
+}
+
+#[test]
+fn stalls_are_counted_against_what_a_card_may_take() {
+    let mut record = card([40.0; 4], 10e6);
+    let mut histogram = Histogram::default();
+    (0..990).for_each(|_| histogram.record(2_000_000));
+    (0..10).for_each(|_| histogram.record(700_000_000));
+    record.cells[1].histogram = Some(histogram);
+    record.cells[1].metrics.latency_ns.as_mut().unwrap().max = 700_000_000;
+    insta::assert_snapshot!(statement(&record, "stalls"), @"The slowest small write took 700 ms; 10 of 1000 small writes took longer than the 250 ms an SD card up to 32 GB may be busy.");
+    insta::assert_snapshot!(statement(&record, "verdict-logger"), @"Poor as a data logger's store: a single small write took 700 ms; records must be held in memory that long.");
+}
+
+#[test]
+fn impossible_numbers_and_failures_conclude_nothing_else() {
+    let mut record = card([850.0, 1480.0, 770.0, 270.0], 60e6);
+    record.cells.iter_mut().for_each(|cell| cell.flags.push(Flag::Cached));
+    assert_eq!(ids(&record), ["impossible!"]);
+    assert!(!conclude(&record).iter().any(crate::is_verdict));
+    record.cells.iter_mut().for_each(|cell| (cell.flags, cell.stop) = (Vec::new(), Stop::Interrupted));
+    assert_eq!(conclude(&record), []);
+}
+
+#[test]
+fn a_medium_that_says_it_is_worn() {
+    let mut record = empty();
+    record.medium.health = Some(Health { pre_eol: Some(3), used_percent: Some(f64::NAN), ..Health::default() });
+    insta::assert_snapshot!(statement(&record, "health"), @"By its own account it is at the end of its rated life: expect it to become read-only or to lose data. Replace it.");
+    record.medium.health = Some(Health::default());
+    check(&record, "health", false);
+}
+
+#[test]
+fn every_id_has_a_page() {
+    for id in IDS {
+        let page = about(id).unwrap();
+        assert!(page.starts_with("# ") && page.lines().count() >= 3, "{id}");
+        assert_eq!(crate::page(id), Some(format!("docs/findings/{id}.md")));
+    }
+    assert_eq!((about("x"), crate::page("x")), (None, None));
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TESTS: [&str; 22] = [
+        "random-write", "random-read", "sequential-write", "sequential-read", "zero-fill", "random-fill", "prime", "align-read", "write-unit", "open-aus", "front-area",
+        "management-unit", "capacity", "verify", "span-sweep", "content-sweep", "sustained", "pattern", "misalign", "flush-cost", "steady-state", "whole-view",
+    ];
+    const FORMS: [&str; 14] = [
+        "", "linear", "random", "first", "after-idle-30", "after-idle-300", "common", "odd-span", "shifted", "aligned", "misaligned", "flushed", "rewrite-equal", "rewrite-new",
+    ];
+
+    /// Any number a broken record may hold.
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.0), Just(f64::NAN), Just(f64::INFINITY), Just(-1.0), Just(1e-300), Just(1e300), 1e-3..1e12f64, 0.0..10.0f64]
+    }
+
+    fn any_estimate() -> impl Strategy<Value = Option<Estimate>> {
+        let ends = proptest::option::of((number(), number()).prop_map(|(low, high)| [low, high]));
+        proptest::option::of((number(), ends, 0u64..5000).prop_map(|(value, ci95, n)| Estimate { value, ci95, n }))
+    }
+
+    fn any_series() -> impl Strategy<Value = Series> {
+        let names = proptest::sample::select(vec!["diff", "rate along the fill", "rate", "round"]);
+        let axes = || proptest::sample::select(vec![Axis::Bytes, Axis::OffsetBytes, Axis::Bps, Axis::Iops, Axis::Celsius, Axis::LatencyNs]);
+        let points = proptest::collection::vec((number(), number()).prop_map(|(x, y)| [x, y]), 0..60);
+        (names, axes(), axes(), points).prop_map(|(name, x, y, points)| Series { name: name.into(), x, y, points })
+    }
+
+    fn any_cell() -> impl Strategy<Value = Cell> {
+        let what = (proptest::sample::select(TESTS.to_vec()), proptest::sample::select(FORMS.to_vec()), proptest::sample::select(vec![0, 512, 4096, 16384, 65536, 131072, MIB]));
+        let figures = (any_estimate(), any_estimate(), any_estimate(), number());
+        (what, figures, proptest::collection::vec(any_series(), 0..3), any::<(u64, u64)>()).prop_map(|((test, form, block), (iops, bps, other, extra), series, (bytes, span))| {
+            let mut cell = cell(test, 1, block);
+            cell.params.form = (!form.is_empty()).then(|| form.into());
+            (cell.metrics.iops, cell.metrics.bps, cell.series, cell.bytes, cell.params.span_bytes) = (iops, bps, series, bytes, Some(span));
+            for name in ["type", "real_bytes", "good_sectors", "corrupted_sectors", "write_ns", "flush_ns", "durable_bps", "sustained_bps", "worst_stall_ns", "first_bps"] {
+                cell.metrics.other.extend(other.map(|found| (name.to_owned(), found)));
+            }
+            for name in ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes"] {
+                cell.params.other.insert(name.into(), extra);
+            }
+            cell
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_record_panics_and_every_confidence_is_a_probability(cells in proptest::collection::vec(any_cell(), 0..25), capacity in any::<Option<u64>>(), cid in ".{0,40}") {
+            let mut record = with(cells);
+            (record.medium.capacity_bytes, record.medium.kind, record.medium.cid, record.medium.au_bytes) = (capacity, MediumKind::Sd, Some(cid), capacity);
+            record.medium.claims = Some(Claims { capacity_bytes: capacity, app_class: Some(7), speed_class: Some(0), ..Claims::default() });
+            for finding in conclude_for(&record, &[Use::Video { mbit: 1 }, Use::RootDisk]) {
+                prop_assert!(IDS.contains(&finding.id.as_str()), "{}", finding.id);
+                prop_assert!(finding.confidence.is_none_or(|share| (0.0..=1.0).contains(&share)), "{finding:?}");
+                prop_assert!(!finding.statement.is_empty());
+            }
+            let compared = crate::compare(&[record.clone(), with(Vec::new()), record]);
+            prop_assert!(compared.media.len() <= 3);
+        }
+    }
+}
