@@ -41,16 +41,22 @@ fn alignment(record: &Record) -> Option<Finding> {
     let whole = size(align);
     let command = format!("parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB 100%", align / MIB);
     let why = format!("An allocation unit is {}; a partition that begins inside one shares it with what is before.", size(au));
-    Some(match begins {
-        Some(offset) if !offset.is_multiple_of(au) => {
-            Draft::warning("advice-alignment", format!("{why} This one begins at {}, {} into a unit: make it anew at {whole}.", size(offset), size(offset % au)))
+    Some(
+        match begins {
+            Some(offset) if !offset.is_multiple_of(au) => Draft::warning(
+                "advice-alignment",
+                format!("{why} This one begins at {}, {} into a unit: make it anew at {whole}.", size(offset), size(offset % au)),
+            ),
+            Some(offset) => Draft::info(
+                "advice-alignment",
+                format!("The partition begins at {}, at the edge of an allocation unit of {}, as it should.", size(offset), size(au)),
+            ),
+            None => Draft::info("advice-alignment", format!("Let partitions begin at multiples of {whole}. {why}")),
         }
-        Some(offset) => Draft::info("advice-alignment", format!("The partition begins at {}, at the edge of an allocation unit of {}, as it should.", size(offset), size(au))),
-        None => Draft::info("advice-alignment", format!("Let partitions begin at multiples of {whole}. {why}")),
-    }
-    .note(format!("command (erases everything): {command}"))
-    .note("flash.md B2")
-    .done())
+        .note(format!("command (erases everything): {command}"))
+        .note("flash.md B2")
+        .done(),
+    )
 }
 
 /// Which file system, with which options.
@@ -66,9 +72,20 @@ fn file_system(record: &Record, writes: &Figure) -> Option<Finding> {
         Draft::info("advice-file-system", statement)
             .figure(writes)
             .note(format!("command (erases the partition): mkfs.f2fs -s {sections} {PARTITION}"))
-            .note(format!("  why: sections of {} are whole allocation units, so cleaning copies none in part; mount with -o noatime", size(sections * 2 * MIB)))
-            .note(format!("command (erases the partition): mkfs.ext4 -b 4096 -E stride={},stripe_width={} {PARTITION}", unit / 4096, au / 4096))
-            .note(format!("  why: {} and {} are the pieces it programs and manages; the allocator then keeps to them", size(unit), size(au)))
+            .note(format!(
+                "  why: sections of {} are whole allocation units, so cleaning copies none in part; mount with -o noatime",
+                size(sections * 2 * MIB)
+            ))
+            .note(format!(
+                "command (erases the partition): mkfs.ext4 -b 4096 -E stride={},stripe_width={} {PARTITION}",
+                unit / 4096,
+                au / 4096
+            ))
+            .note(format!(
+                "  why: {} and {} are the pieces it programs and manages; the allocator then keeps to them",
+                size(unit),
+                size(au)
+            ))
             .note("command: mount -o noatime,commit=60 (the last minute is lost when the power goes)")
             .note("  why: reading a file then writes nothing, and metadata is written once a minute rather than every five seconds")
             .note("not measured here: flashmark matrix measures file systems and schedulers on the medium itself")
@@ -78,7 +95,8 @@ fn file_system(record: &Record, writes: &Figure) -> Option<Finding> {
 
 /// Where logs and temporary files go.
 fn logs(writes: &Figure) -> Option<Finding> {
-    let statement = "Keep logs and temporary files in memory or on another medium: each line written and flushed costs a random write or more.";
+    let statement =
+        "Keep logs and temporary files in memory or on another medium: each line written and flushed costs a random write or more.";
     Some(
         Draft::info("advice-logs", statement)
             .figure(writes)
@@ -92,16 +110,22 @@ fn logs(writes: &Figure) -> Option<Finding> {
 /// Space left unused gives the controller room to collect.
 fn reserve(record: &Record, writes: &Figure) -> Option<Finding> {
     let capacity = record.medium.capacity_bytes.filter(|bytes| *bytes >= GIB)?;
-    let kind = matches!(record.medium.kind, MediumKind::Ssd | MediumKind::Nvme | MediumKind::Emmc | MediumKind::Simulated | MediumKind::Sd | MediumKind::Usb);
+    let kind = matches!(
+        record.medium.kind,
+        MediumKind::Ssd | MediumKind::Nvme | MediumKind::Emmc | MediumKind::Simulated | MediumKind::Sd | MediumKind::Usb
+    );
     let discards = record.target.queue.as_ref().and_then(|queue| queue.discard_granularity_bytes).is_some_and(|bytes| bytes > 0);
     let au = geometry::au_bytes(record).unwrap_or(4 * MIB).max(MIB);
     let end = capacity / 10 * 9 / au * au / MIB;
     (kind && discards).then(|| {
-        Draft::info("advice-reserve", "Leave a tenth of it without a partition, and discard that part once: the controller then has free units to write to.")
-            .figure(writes)
-            .note(format!("command (erases everything): blkdiscard {DEVICE}"))
-            .note(format!("command (erases everything): parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB {end}MiB", (au / MIB).max(1)))
-            .done()
+        Draft::info(
+            "advice-reserve",
+            "Leave a tenth of it without a partition, and discard that part once: the controller then has free units to write to.",
+        )
+        .figure(writes)
+        .note(format!("command (erases everything): blkdiscard {DEVICE}"))
+        .note(format!("command (erases everything): parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB {end}MiB", (au / MIB).max(1)))
+        .done()
     })
 }
 
@@ -134,11 +158,14 @@ fn trim(record: &Record) -> Option<Finding> {
         return None;
     }
     Some(if granularity > 0 {
-        Draft::info("advice-trim", "It takes discards: let the system trim once a week, so that the controller need not copy what was deleted.")
-            .note(format!("discard granularity {}", size(granularity)))
-            .note("command: systemctl enable --now fstrim.timer")
-            .note("command: fstrim -v /MOUNT-POINT")
-            .done()
+        Draft::info(
+            "advice-trim",
+            "It takes discards: let the system trim once a week, so that the controller need not copy what was deleted.",
+        )
+        .note(format!("discard granularity {}", size(granularity)))
+        .note("command: systemctl enable --now fstrim.timer")
+        .note("command: fstrim -v /MOUNT-POINT")
+        .done()
     } else {
         Draft::info("advice-trim", "It takes no discards here: what was deleted stays occupied for its controller. Where the same card sits in another reader it may take them.").done()
     })

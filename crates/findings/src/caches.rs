@@ -33,7 +33,9 @@ fn spans(record: &Record) -> Vec<(u64, Figure<'_>)> {
     let swept = figure::cells(record, "span-sweep").filter(same).count() >= 3;
     let mut spans: Vec<(u64, Figure)> = Vec::new();
     for cell in figure::cells(record, if swept { "span-sweep" } else { "random-write" }).filter(same) {
-        let Some((span, figure)) = cell.params.span_bytes.filter(|span| (1..1 << 60).contains(span)).zip(Figure::of(cell, "iops")) else { continue };
+        let Some((span, figure)) = cell.params.span_bytes.filter(|span| (1..1 << 60).contains(span)).zip(Figure::of(cell, "iops")) else {
+            continue;
+        };
         spans.retain(|(other, _)| *other != span);
         spans.push((span, figure));
     }
@@ -69,13 +71,19 @@ fn span_cache(record: &Record) -> Option<Finding> {
     let (last_fast, first_slow) = (spans[end - 1].0, spans[end].0);
     let open_bytes = open_aus::open_bytes(record);
     let beyond_units = |open_bytes: u64| {
-        small.iter().any(|(span, figure)| figure.value > SPAN_RATIO * explained_by_open_units(slow.value, open_bytes, *span) && figure.value >= middle)
+        small.iter().any(|(span, figure)| {
+            figure.value > SPAN_RATIO * explained_by_open_units(slow.value, open_bytes, *span) && figure.value >= middle
+        })
     };
     if open_bytes.is_some_and(|open_bytes| !beyond_units(open_bytes)) {
         return None;
     }
     let estimate = ((last_fast as f64) * (first_slow as f64)).sqrt();
-    let extent = if first_slow <= 4 * last_fast { format!("about {}", roughly(estimate)) } else { format!("at least {}, less than {}", size(last_fast), size(first_slow)) };
+    let extent = if first_slow <= 4 * last_fast {
+        format!("about {}", roughly(estimate))
+    } else {
+        format!("at least {}, less than {}", size(last_fast), size(first_slow))
+    };
     let contrast = format!(
         "It is fast only within small spans: {} random writes of 4 KiB a second within {}, {} over {}.",
         significant(fast.value),
@@ -84,8 +92,17 @@ fn span_cache(record: &Record) -> Option<Finding> {
         size(*large_span)
     );
     let draft = match open_bytes {
-        Some(_) => Draft::warning("span-cache", format!("{contrast} Benchmarks that use a small file measure its cache ({extent}), not the medium.")).surely(ratio.above(SPAN_RATIO)),
-        None => Draft::info("small-span", format!("{contrast} A cache does that, or a few open allocation units; which of them was not tested (tests span-sweep and open-aus).")),
+        Some(_) => Draft::warning(
+            "span-cache",
+            format!("{contrast} Benchmarks that use a small file measure its cache ({extent}), not the medium."),
+        )
+        .surely(ratio.above(SPAN_RATIO)),
+        None => Draft::info(
+            "small-span",
+            format!(
+                "{contrast} A cache does that, or a few open allocation units; which of them was not tested (tests span-sweep and open-aus)."
+            ),
+        ),
     };
     let lines = spans.iter().map(|(span, figure)| format!("span {}: {figure}", size(*span)));
     let open = open_bytes.map(|bytes| format!("open allocation units explain up to {}", size(bytes)));
@@ -118,9 +135,12 @@ pub(crate) fn levels(series: &Series) -> Vec<(f64, f64)> {
     }
     let rates: Vec<f64> = points.iter().map(|[_, rate]| *rate).collect();
     // (index after the last window, windows, mean logarithm)
-    let mut stretches: Vec<(usize, f64, f64)> = stats::change_points(&rates).iter().map(|s| (s.to, (s.to - s.from) as f64, s.mean.ln())).collect();
+    let mut stretches: Vec<(usize, f64, f64)> =
+        stats::change_points(&rates).iter().map(|s| (s.to, (s.to - s.from) as f64, s.mean.ln())).collect();
     let gap = |pair: &[(usize, f64, f64)]| (pair[1].2 - pair[0].2).abs();
-    while let Some(at) = (0..stretches.len().saturating_sub(1)).min_by(|a, b| gap(&stretches[*a..*a + 2]).total_cmp(&gap(&stretches[*b..*b + 2]))) {
+    while let Some(at) =
+        (0..stretches.len().saturating_sub(1)).min_by(|a, b| gap(&stretches[*a..*a + 2]).total_cmp(&gap(&stretches[*b..*b + 2])))
+    {
         if gap(&stretches[at..at + 2]) >= STEP.ln() {
             break;
         }
@@ -143,7 +163,8 @@ pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
 
 /// The longest fill with incompressible data that has a curve, and where the curve begins.
 fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
-    let first = |series: &&Series| series.y == Axis::Bps && matches!(series.x, Axis::Bytes | Axis::OffsetBytes) && !series.name.contains("pass 2");
+    let first =
+        |series: &&Series| series.y == Axis::Bps && matches!(series.x, Axis::Bytes | Axis::OffsetBytes) && !series.name.contains("pass 2");
     let mut fills: Vec<(&Cell, &Series, f64)> = Vec::new();
     for test in ["sustained", "prime", "random-fill"] {
         for cell in figure::cells(record, test).filter(|cell| matches!(cell.params.form.as_deref(), None | Some("first"))) {
@@ -160,7 +181,8 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
     if throttling::is_heat(record) {
         return None;
     }
-    let (cell, series, found) = fills(record).into_iter().find_map(|(cell, series, origin)| Some((cell, series, cliff(series, origin)?)))?;
+    let (cell, series, found) =
+        fills(record).into_iter().find_map(|(cell, series, origin)| Some((cell, series, cliff(series, origin)?)))?;
     let (first, last) = (found.levels.first()?, found.levels.last()?);
     let rate = |bps: f64| figure::quantity("bps", bps);
     let statement = format!(

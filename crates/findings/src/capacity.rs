@@ -19,7 +19,11 @@ enum Kind {
 impl Kind {
     fn of(code: f64) -> Option<Kind> {
         // A code is a whole number; anything between is none.
-        [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain].into_iter().enumerate().find(|(at, _)| code == *at as f64).map(|(_, kind)| kind)
+        [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain]
+            .into_iter()
+            .enumerate()
+            .find(|(at, _)| code == *at as f64)
+            .map(|(_, kind)| kind)
     }
 }
 
@@ -44,14 +48,36 @@ fn probe(record: &Record) -> Option<Finding> {
     let says = declared.map(|bytes| format!("it says {}", Bytes(bytes))).unwrap_or_else(|| "the size it declares".into());
     let has = real.map(|bytes| format!("it has {}", Bytes(bytes))).unwrap_or_else(|| "less is real".into());
     let draft = match kind {
-        Kind::Good => Draft::info("capacity", format!("Its capacity is real: samples over {} came back as they were written.", declared.map_or("all of it".into(), |bytes| Bytes(bytes).to_string()))),
+        Kind::Good => Draft::info(
+            "capacity",
+            format!(
+                "Its capacity is real: samples over {} came back as they were written.",
+                declared.map_or("all of it".into(), |bytes| Bytes(bytes).to_string())
+            ),
+        ),
         Kind::Damaged if real == Some(0) => Draft::failure("capacity", "It is damaged: nothing that was written came back. Throw it away."),
-        Kind::Damaged => Draft::failure("capacity", "It is damaged: some of what was written did not come back, in places all over it. It is broken rather than fake; throw it away."),
-        Kind::Limbo => Draft::failure("capacity", format!("It is a fake: {says}, {has}; what is written beyond is lost without an error. Do not use it, or only its first part.")),
-        Kind::Wraparound => Draft::failure("capacity", format!("It is a fake: {says}, {has}; what is written beyond overwrites what is in front, without an error. Do not use it.")),
-        Kind::Chain => Draft::failure("capacity", format!("It is a fake: {says}, {has}; what is written beyond is partly lost and partly overwrites what is in front. Do not use it.")),
+        Kind::Damaged => Draft::failure(
+            "capacity",
+            "It is damaged: some of what was written did not come back, in places all over it. It is broken rather than fake; throw it away.",
+        ),
+        Kind::Limbo => Draft::failure(
+            "capacity",
+            format!("It is a fake: {says}, {has}; what is written beyond is lost without an error. Do not use it, or only its first part."),
+        ),
+        Kind::Wraparound => Draft::failure(
+            "capacity",
+            format!("It is a fake: {says}, {has}; what is written beyond overwrites what is in front, without an error. Do not use it."),
+        ),
+        Kind::Chain => Draft::failure(
+            "capacity",
+            format!(
+                "It is a fake: {says}, {has}; what is written beyond is partly lost and partly overwrites what is in front. Do not use it."
+            ),
+        ),
     };
-    let notes = ["real_bytes", "cache_bytes", "wrap_bytes"].into_iter().filter_map(|name| Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?)));
+    let notes = ["real_bytes", "cache_bytes", "wrap_bytes"]
+        .into_iter()
+        .filter_map(|name| Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?)));
     Some(draft.notes(notes).note("samples of the whole medium with what lay there remembered (flash.md C1)").done())
 }
 
@@ -77,7 +103,21 @@ fn verify(record: &Record) -> Option<Finding> {
     } else {
         let list = bad.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ");
         let at = first.map(|at| format!(", the first at {}", Bytes(at))).unwrap_or_default();
-        Draft::failure("verify", format!("It does not keep what is written: of {} sectors {list}{at}. Do not trust data to it.", good + bad.iter().map(|(_, n)| n).sum::<u64>()))
+        Draft::failure(
+            "verify",
+            format!(
+                "It does not keep what is written: of {} sectors {list}{at}. Do not trust data to it.",
+                good + bad.iter().map(|(_, n)| n).sum::<u64>()
+            ),
+        )
     };
-    Some(draft.note(format!("{}: {good} good, {}", figure::named(cell), bad.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", "))).done())
+    Some(
+        draft
+            .note(format!(
+                "{}: {good} good, {}",
+                figure::named(cell),
+                bad.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
+            ))
+            .done(),
+    )
 }

@@ -140,7 +140,8 @@ impl Measured<'_> {
 /// medium: the user asked. A capacity may be 7 % below the printed one, as formatted media are.
 pub(crate) fn claims(record: &Record) -> Vec<Finding> {
     let printed = record.medium.claims.clone().unwrap_or_default();
-    let mut findings: Vec<Finding> = held(record, &printed).into_iter().map(|held| judged(held, "claim", "The claim", Severity::Failure)).collect();
+    let mut findings: Vec<Finding> =
+        held(record, &printed).into_iter().map(|held| judged(held, "claim", "The claim", Severity::Failure)).collect();
     let registers = record.medium.classes.clone().unwrap_or_default();
     let declared = Claims {
         speed_class: registers.speed_class,
@@ -165,14 +166,21 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<Held<'a>> {
         hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| Bytes(value as u64).to_string());
     }
     let classes = [("C", claims.speed_class, 1.0), ("U", claims.uhs_grade, 10.0), ("V", claims.video_class, 1.0)];
-    for (letter, class, factor) in classes.into_iter().filter_map(|(letter, class, factor)| Some((letter, class?, factor))).filter(|(_, class, _)| *class > 0) {
+    for (letter, class, factor) in
+        classes.into_iter().filter_map(|(letter, class, factor)| Some((letter, class?, factor))).filter(|(_, class, _)| *class > 0)
+    {
         let megabytes = f64::from(class) * factor;
         hold(format!("{letter}{class}, at least {megabytes} MB/s written in sequence"), megabytes * 1e6, write(), rate);
     }
     if let Some(class) = claims.app_class.filter(|class| *class > 0) {
         let [reads, writes] = APP[if class == 1 { 0 } else { 1 }].random.unwrap_or_default();
         hold(format!("A{class}, {reads} random reads a second"), reads, figure::random_read(record, 4 * KIB).map(Measured::Figure), iops);
-        hold(format!("A{class}, {writes} random writes a second"), writes, figure::random_write(record, 4 * KIB).map(Measured::Figure), iops);
+        hold(
+            format!("A{class}, {writes} random writes a second"),
+            writes,
+            figure::random_write(record, 4 * KIB).map(Measured::Figure),
+            iops,
+        );
         hold(format!("A{class}, 10 MB/s written in sequence"), 10e6, write(), rate);
     }
     for (what, promised, measured) in [("reading", claims.read_bps, read()), ("writing", claims.write_bps, write())] {
@@ -193,7 +201,8 @@ fn judged(held: Held<'_>, id: &str, whose: &str, failing: Severity) -> Finding {
     let draft = if measured.value() >= promised {
         Draft::info(id, format!("{whose} of {claim} holds: {found}.")).surely(below.map(|share| 1.0 - share))
     } else if below.is_some_and(|share| share < 0.95) {
-        Draft::warning(id, format!("{whose} of {claim} probably does not hold: {found}, but the figure is not certain enough to say so.")).surely(below)
+        Draft::warning(id, format!("{whose} of {claim} probably does not hold: {found}, but the figure is not certain enough to say so."))
+            .surely(below)
     } else {
         Draft::new(id, failing, format!("{whose} of {claim} does not hold: {found} measured.")).surely(below)
     };

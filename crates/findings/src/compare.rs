@@ -114,7 +114,8 @@ pub struct Place {
 }
 
 /// What is compared: test, metric.
-const WORK: [(&str, &str); 4] = [("random-write", "iops"), ("random-read", "iops"), ("sequential-write", "bps"), ("sequential-read", "bps")];
+const WORK: [(&str, &str); 4] =
+    [("random-write", "iops"), ("random-read", "iops"), ("sequential-write", "bps"), ("sequential-read", "bps")];
 const USES: [Use; 5] = [Use::RootDisk, Use::Camera, Use::Video { mbit: 100 }, Use::Logger, Use::Database];
 
 /// A medium with its records.
@@ -127,12 +128,16 @@ struct Group<'a> {
 pub fn compare(records: &[Record]) -> Comparison {
     let groups = groups(records);
     let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| (a, b)));
-    let curves = pairs.flat_map(|(a, b)| WORK.iter().filter_map(|(test, metric)| curve(&groups[a], &groups[b], test, metric)).collect::<Vec<_>>());
+    let curves =
+        pairs.flat_map(|(a, b)| WORK.iter().filter_map(|(test, metric)| curve(&groups[a], &groups[b], test, metric)).collect::<Vec<_>>());
     Comparison {
         curves: curves.collect(),
         ranks: USES.iter().map(|wanted| rank(&groups, *wanted)).filter(|rank| !rank.order.is_empty()).collect(),
         differences: hosts::differences(&groups),
-        media: groups.iter().map(|group| Compared { name: group.name.clone(), runs: group.records.iter().map(|record| record.run.id.clone()).collect() }).collect(),
+        media: groups
+            .iter()
+            .map(|group| Compared { name: group.name.clone(), runs: group.records.iter().map(|record| record.run.id.clone()).collect() })
+            .collect(),
     }
 }
 
@@ -162,8 +167,13 @@ fn identity(medium: &Medium) -> String {
 }
 
 fn name(medium: &Medium) -> String {
-    let words: Vec<&str> = [medium.vendor.as_deref(), medium.model.as_deref()].into_iter().flatten().map(str::trim).filter(|word| !word.is_empty()).collect();
-    if words.is_empty() { medium.capacity_bytes.map_or("a medium".into(), |bytes| format!("a medium of {}", figure::size(bytes))) } else { words.join(" ") }
+    let words: Vec<&str> =
+        [medium.vendor.as_deref(), medium.model.as_deref()].into_iter().flatten().map(str::trim).filter(|word| !word.is_empty()).collect();
+    if words.is_empty() {
+        medium.capacity_bytes.map_or("a medium".into(), |bytes| format!("a medium of {}", figure::size(bytes)))
+    } else {
+        words.join(" ")
+    }
 }
 
 /// The figures of all runs of a medium at a block size.
@@ -172,13 +182,21 @@ fn figures<'a>(group: &Group<'a>, test: &'a str, metric: &'a str, block_bytes: u
 }
 
 fn curve<'a>(a: &Group<'a>, b: &Group<'a>, test: &'a str, metric: &'a str) -> Option<Curve> {
-    let mut sizes: Vec<u64> = a.records.iter().flat_map(|record| figure::cells(record, test)).filter_map(|cell| cell.params.block_bytes).collect();
+    let mut sizes: Vec<u64> =
+        a.records.iter().flat_map(|record| figure::cells(record, test)).filter_map(|cell| cell.params.block_bytes).collect();
     sizes.sort_unstable();
     sizes.dedup();
     let point = |block: u64| point(block, &figures(a, test, metric, block), &figures(b, test, metric, block));
     let points: Vec<Point> = sizes.into_iter().filter_map(point).collect();
     let crossings = crossings(&points);
-    (!points.is_empty()).then(|| Curve { a: a.name.clone(), b: b.name.clone(), test: test.into(), metric: metric.into(), points, crossings })
+    (!points.is_empty()).then(|| Curve {
+        a: a.name.clone(),
+        b: b.name.clone(),
+        test: test.into(),
+        metric: metric.into(),
+        points,
+        crossings,
+    })
 }
 
 fn point(block_bytes: u64, a: &[Figure], b: &[Figure]) -> Option<Point> {
@@ -250,7 +268,8 @@ fn rank(groups: &[Group], wanted: Use) -> Rank {
     let mut order: Vec<(verdict::Level, f64, Place)> = groups
         .iter()
         .filter_map(|group| {
-            let judged: Vec<(verdict::Level, f64, String)> = group.records.iter().filter_map(|record| verdict::standing(record, wanted)).collect();
+            let judged: Vec<(verdict::Level, f64, String)> =
+                group.records.iter().filter_map(|record| verdict::standing(record, wanted)).collect();
             // Of several runs the middle one, by the figure that decides.
             let mut judged = judged;
             judged.sort_by(|a, b| a.1.total_cmp(&b.1));

@@ -44,7 +44,8 @@ fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
         let same = |cell: &&Cell| {
             let (a, b) = (&easy.params, &cell.params);
             cell.params.content == Some(Content::Incompressible)
-                && (a.direction, a.pattern, a.block_bytes, a.region, a.threads, a.queue_depth) == (b.direction, b.pattern, b.block_bytes, b.region, b.threads, b.queue_depth)
+                && (a.direction, a.pattern, a.block_bytes, a.region, a.threads, a.queue_depth)
+                    == (b.direction, b.pattern, b.block_bytes, b.region, b.threads, b.queue_depth)
                 && (easy.test == "content-sweep" || a.form == b.form)
                 && !cell.params.form.as_deref().is_some_and(|form| form.starts_with("rewrite"))
         };

@@ -79,9 +79,7 @@ fn two_levels(points: &[(u64, f64)], candidate: u64) -> Option<(u64, [f64; 2], f
 pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
     let at = |bytes: u64| points.iter().find(|[size, _]| *size == bytes as f64).map(|[_, diff]| *diff).filter(|diff| diff.is_finite());
     let sizes = std::iter::successors(Some(4 * KIB), |size| Some(size * 2)).take_while(|size| *size <= 128 * KIB);
-    sizes.into_iter().find(|size| {
-        at(*size).zip(at(size / 2)).is_some_and(|(slow, fast)| slow - fast > STEP_NS && slow > 1.5 * fast)
-    })
+    sizes.into_iter().find(|size| at(*size).zip(at(size / 2)).is_some_and(|(slow, fast)| slow - fast > STEP_NS && slow > 1.5 * fast))
 }
 
 /// The points of the series of read times across boundaries.
@@ -141,15 +139,20 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
             size(declared)
         ),
         (false, Some(declared)) => format!("The allocation unit does not show in read times; the registers declare {}.", size(declared)),
-        (false, None) => "The allocation unit does not show in read times: the controller maps pages, or it is fast enough to hide it.".to_owned(),
+        (false, None) => {
+            "The allocation unit does not show in read times: the controller maps pages, or it is fast enough to hide it.".to_owned()
+        }
     };
     let confidence = visible.then_some(levels.confidence);
     let au = Draft::info("allocation-unit", statement).note(fit);
     let au = if visible { au.note(format!("au_bytes {}", levels.size_bytes)) } else { au };
     let mut findings = vec![au.note("two levels; a step of 25 us, 3 residuals and a quarter (flash.md B3.1)").surely(confidence).done()];
     if let Some(page) = fit_page(points) {
-        let statement = format!("Pages, or the pages it programs at once, are {}: smaller writes cost as much as one of that size.", size(page));
-        findings.push(Draft::info("page", statement).note(format!("page_bytes {page}, from {}", figure::named(cell))).note("flash.md B3.1").done());
+        let statement =
+            format!("Pages, or the pages it programs at once, are {}: smaller writes cost as much as one of that size.", size(page));
+        findings.push(
+            Draft::info("page", statement).note(format!("page_bytes {page}, from {}", figure::named(cell))).note("flash.md B3.1").done(),
+        );
     }
     findings
 }
@@ -175,7 +178,13 @@ mod tests {
         sizes
             .enumerate()
             .map(|(at, size)| {
-                let level = if size % au == 0 { high_us } else if size >= 16 * KIB { low_us } else { 5.0 };
+                let level = if size % au == 0 {
+                    high_us
+                } else if size >= 16 * KIB {
+                    low_us
+                } else {
+                    5.0
+                };
                 [size as f64, (level + [1.5, -2.0, 0.5, -1.0, 2.2][at % 5]) * 1e3]
             })
             .collect()
@@ -191,10 +200,26 @@ mod tests {
     #[test]
     fn levels_seen_on_survey_cards() {
         // flash.md B3.1, levels of card 2 (>= 4M 320-374, 2M..16K 57-68, <= 8K < 10), 10 (233/72), 21 (445/260), 29 (only the 16K step).
-        check(&powers(2 * KIB, &[4.0, 6.0, 9.0, 57.0, 60.0, 63.0, 61.0, 66.0, 68.0, 59.0, 62.0, 320.0, 350.0, 374.0, 341.0, 333.0]), Some(4 * MIB), Some(16 * KIB));
-        check(&powers(2 * KIB, &[4.0, 5.0, 9.0, 72.0, 70.0, 74.0, 71.0, 73.0, 72.0, 75.0, 70.0, 233.0, 230.0, 236.0, 229.0, 231.0]), Some(4 * MIB), Some(16 * KIB));
-        check(&powers(2 * KIB, &[4.0, 5.0, 260.0, 262.0, 258.0, 261.0, 263.0, 259.0, 260.0, 255.0, 264.0, 445.0, 450.0, 441.0, 439.0, 447.0]), Some(4 * MIB), Some(8 * KIB));
-        check(&powers(2 * KIB, &[4.0, 6.0, 5.0, 52.0, 50.0, 51.0, 53.0, 52.0, 49.0, 50.0, 51.0, 52.0, 50.0, 51.0, 53.0, 52.0]), None, Some(16 * KIB));
+        check(
+            &powers(2 * KIB, &[4.0, 6.0, 9.0, 57.0, 60.0, 63.0, 61.0, 66.0, 68.0, 59.0, 62.0, 320.0, 350.0, 374.0, 341.0, 333.0]),
+            Some(4 * MIB),
+            Some(16 * KIB),
+        );
+        check(
+            &powers(2 * KIB, &[4.0, 5.0, 9.0, 72.0, 70.0, 74.0, 71.0, 73.0, 72.0, 75.0, 70.0, 233.0, 230.0, 236.0, 229.0, 231.0]),
+            Some(4 * MIB),
+            Some(16 * KIB),
+        );
+        check(
+            &powers(2 * KIB, &[4.0, 5.0, 260.0, 262.0, 258.0, 261.0, 263.0, 259.0, 260.0, 255.0, 264.0, 445.0, 450.0, 441.0, 439.0, 447.0]),
+            Some(4 * MIB),
+            Some(8 * KIB),
+        );
+        check(
+            &powers(2 * KIB, &[4.0, 6.0, 5.0, 52.0, 50.0, 51.0, 53.0, 52.0, 49.0, 50.0, 51.0, 52.0, 50.0, 51.0, 53.0, 52.0]),
+            None,
+            Some(16 * KIB),
+        );
     }
 
     #[test]

@@ -18,13 +18,26 @@ fn io_error(record: &Record) -> Option<Finding> {
     let first = failed.first()?;
     let reason = first.reason.clone().unwrap_or_else(|| "no reason was recorded".into());
     let statement = format!("It failed while it was measured ({}): {reason}. Do not trust data to it.", first.test);
-    let draft = if record.run.ended == Ended::Error { Draft::failure("io-error", statement) } else { Draft::warning("io-error", format!("{} ended by an error: {reason}.", first.test)) };
-    Some(draft.notes(failed.iter().map(|cell| format!("{}: {}", figure::named(cell), cell.reason.as_deref().unwrap_or("no reason was recorded")))).done())
+    let draft = if record.run.ended == Ended::Error {
+        Draft::failure("io-error", statement)
+    } else {
+        Draft::warning("io-error", format!("{} ended by an error: {reason}.", first.test))
+    };
+    Some(
+        draft
+            .notes(
+                failed
+                    .iter()
+                    .map(|cell| format!("{}: {}", figure::named(cell), cell.reason.as_deref().unwrap_or("no reason was recorded"))),
+            )
+            .done(),
+    )
 }
 
 /// Numbers that are not the medium's.
 fn impossible(record: &Record) -> Option<Finding> {
-    let flagged = |cell: &record::Cell| cell.flags.iter().find(|flag| flag.is_impossible()).map(|flag| format!("{}: {flag}", figure::named(cell)));
+    let flagged =
+        |cell: &record::Cell| cell.flags.iter().find(|flag| flag.is_impossible()).map(|flag| format!("{}: {flag}", figure::named(cell)));
     let lines: Vec<String> = record.cells.iter().filter_map(flagged).collect();
     let of_run: Vec<String> = record.flags.iter().filter(|flag| flag.is_impossible()).map(ToString::to_string).collect();
     if lines.is_empty() && of_run.is_empty() {
@@ -32,7 +45,11 @@ fn impossible(record: &Record) -> Option<Finding> {
     }
     let statement = match of_run.first() {
         Some(flag) => format!("The numbers of this run are not those of a medium: {flag}."),
-        None => format!("{} of {} results are impossible for this medium; they were answered elsewhere and are not used.", lines.len(), record.cells.len()),
+        None => format!(
+            "{} of {} results are impossible for this medium; they were answered elsewhere and are not used.",
+            lines.len(),
+            record.cells.len()
+        ),
     };
     Some(Draft::warning("impossible", statement).notes(of_run).notes(lines).done())
 }
@@ -46,7 +63,8 @@ fn host(record: &Record) -> Option<Finding> {
     let mut evidence: Vec<String> = Vec::new();
     let link = record.target.link.clone().unwrap_or_default();
     let mode = link.mode.clone().unwrap_or_default();
-    if let Some((figure, max_bps)) = figure::sequential(record, "sequential-read").zip(link.max_bps.filter(|max| max.is_finite() && *max > 0.0))
+    if let Some((figure, max_bps)) =
+        figure::sequential(record, "sequential-read").zip(link.max_bps.filter(|max| max.is_finite() && *max > 0.0))
         && figure.value >= LINK_BOUND * max_bps
     {
         limits.push(format!("reads reach what the link carries ({}), so the medium may be faster", BytesPerSecond(max_bps)));
@@ -67,7 +85,12 @@ fn host(record: &Record) -> Option<Finding> {
         limits.push("the card is behind a reader, which adds 0.5 to 0.8 ms to each access".into());
     }
     let queue = record.target.queue.clone().unwrap_or_default();
-    if queue.wbt_lat_usec.is_some_and(|usec| usec > 0) && record.cells.iter().any(|cell| figure::is_sound(cell) && cell.params.path == record::Path::Buffered && crate::verdict::writes(cell)) {
+    if queue.wbt_lat_usec.is_some_and(|usec| usec > 0)
+        && record
+            .cells
+            .iter()
+            .any(|cell| figure::is_sound(cell) && cell.params.path == record::Path::Buffered && crate::verdict::writes(cell))
+    {
         limits.push("writeback throttling is on and slows buffered writes".into());
     }
     if let Some(host) = &record.host {
@@ -78,7 +101,8 @@ fn host(record: &Record) -> Option<Finding> {
             limits.push("the board throttled itself for heat or low voltage".into());
         }
     }
-    let of_run = |wanted: fn(&Flag) -> bool| record.flags.iter().chain(record.cells.iter().flat_map(|cell| &cell.flags)).find(|flag| wanted(flag));
+    let of_run =
+        |wanted: fn(&Flag) -> bool| record.flags.iter().chain(record.cells.iter().flat_map(|cell| &cell.flags)).find(|flag| wanted(flag));
     limits.extend(of_run(|flag| matches!(flag, Flag::BusyHost { .. })).map(ToString::to_string));
     limits.extend(of_run(|flag| matches!(flag, Flag::HostCached)).map(ToString::to_string));
     if limits.is_empty() {

@@ -44,8 +44,12 @@ impl Cid {
 }
 
 /// Manufacturers whose cards always carry these OEM ids (flash.md G2).
-const OEMS: [(u8, &str, &[&str]); 4] =
-    [(0x03, "SanDisk", &["SD", "PT"]), (0x1b, "Samsung", &["SM"]), (0x27, "Phison", &["PH"]), (0x74, "Transcend", &["JE", "JT", "J`", "J0"])];
+const OEMS: [(u8, &str, &[&str]); 4] = [
+    (0x03, "SanDisk", &["SD", "PT"]),
+    (0x1b, "Samsung", &["SM"]),
+    (0x27, "Phison", &["PH"]),
+    (0x74, "Transcend", &["JE", "JT", "J`", "J0"]),
+];
 
 /// `counterfeit-hints`: registers that no honest card has (flash.md G3).
 fn counterfeit(record: &Record) -> Option<Finding> {
@@ -59,8 +63,14 @@ fn counterfeit(record: &Record) -> Option<Finding> {
     if hints.is_empty() {
         return None;
     }
-    let statement = format!("The card's identification is not that of an honest card: {}. Measure its real capacity before trusting it.", hints.join("; "));
-    let register = format!("CID: manufacturer 0x{:02x}, OEM 0x{:02x}{:02x}, made {}-{:02}", cid.manufacturer, cid.oem[0], cid.oem[1], cid.year, cid.month);
+    let statement = format!(
+        "The card's identification is not that of an honest card: {}. Measure its real capacity before trusting it.",
+        hints.join("; ")
+    );
+    let register = format!(
+        "CID: manufacturer 0x{:02x}, OEM 0x{:02x}{:02x}, made {}-{:02}",
+        cid.manufacturer, cid.oem[0], cid.oem[1], cid.year, cid.month
+    );
     Some(Draft::warning("counterfeit-hints", statement).note(register).note("flash.md G3").done())
 }
 
@@ -83,10 +93,15 @@ fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<S
         _ => 2000,
     };
     hint(cid.year < born, format!("made in {}, before there were cards of this size", cid.year));
-    let now = started.and_then(|text| text.get(..7)).and_then(|text| Some((text.get(..4)?.parse::<u32>().ok()?, text.get(5..7)?.parse::<u32>().ok()?)));
+    let now = started
+        .and_then(|text| text.get(..7))
+        .and_then(|text| Some((text.get(..4)?.parse::<u32>().ok()?, text.get(5..7)?.parse::<u32>().ok()?)));
     hint(now.is_some_and(|now| (cid.year, cid.month) > now), format!("made in {}-{:02}, after it was measured", cid.year, cid.month));
     if let Some((_, name, oems)) = OEMS.iter().find(|(id, _, oems)| *id == cid.manufacturer && !oems.contains(&oem.as_str())) {
-        hint(true, format!("{name} as manufacturer with an OEM id of 0x{:02x}{:02x}; {name}'s cards have '{}'", cid.oem[0], cid.oem[1], oems[0]));
+        hint(
+            true,
+            format!("{name} as manufacturer with an OEM id of 0x{:02x}{:02x}; {name}'s cards have '{}'", cid.oem[0], cid.oem[1], oems[0]),
+        );
     }
     hints
 }
@@ -106,9 +121,10 @@ fn health(record: &Record) -> Option<Finding> {
     evidence.extend(health.source.as_ref().map(|source| format!("from {source}")));
     let errors = health.media_errors.filter(|errors| *errors > 0);
     let statement = match () {
-        () if health.pre_eol == Some(3) || used.is_some_and(|used| used >= 100.0) => {
-            Draft::warning("health", "By its own account it is at the end of its rated life: expect it to become read-only or to lose data. Replace it.")
-        }
+        () if health.pre_eol == Some(3) || used.is_some_and(|used| used >= 100.0) => Draft::warning(
+            "health",
+            "By its own account it is at the end of its rated life: expect it to become read-only or to lose data. Replace it.",
+        ),
         () if health.pre_eol == Some(2) || used.is_some_and(|used| used >= 80.0) => {
             Draft::warning("health", "By its own account most of its rated life or of its reserve is used: plan to replace it.")
         }

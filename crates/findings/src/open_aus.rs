@@ -67,7 +67,8 @@ fn limit(steps: &[Step]) -> Option<Limit> {
 /// measured.
 pub(crate) fn open_bytes(record: &Record) -> Option<u64> {
     let steps = steps(record, "linear");
-    let assumed = || steps.first()?.rate.cell.params.other.get("assumed_au_bytes").filter(|bytes| **bytes >= 1.0).map(|bytes| *bytes as u64);
+    let assumed =
+        || steps.first()?.rate.cell.params.other.get("assumed_au_bytes").filter(|bytes| **bytes >= 1.0).map(|bytes| *bytes as u64);
     match limit(&steps)? {
         Limit::Beyond(_) => Some(0),
         Limit::Between(..) if is_cache(record) => Some(0),
@@ -128,19 +129,29 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
             let count = if first == open + 1 { format!("{open}") } else { format!("between {open} and {}", first - 1) };
             let unit = if count == "1" { "allocation unit" } else { "allocation units" };
             if let Some(merges) = merges_for_each_unit(record).filter(|merges| *merges < MERGED) {
-                let statement = format!("Writing to more than {count} {unit} in turn is {fall} times slower, but writing one out of order costs no merge: it is a cache of as many bytes, not open units.");
+                let statement = format!(
+                    "Writing to more than {count} {unit} in turn is {fall} times slower, but writing one out of order costs no merge: it is a cache of as many bytes, not open units."
+                );
                 let lines = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
                 let paid = format!("{} merges for each unit written out of order, where open units pay one", significant(merges));
                 return Some(Draft::info("open-units", statement).notes(lines).note(paid).note("flash.md B3.4, B3.5").done());
             }
-            let statement = format!("It keeps {count} {unit} open: writing to one more in turn makes each write {fall} times slower. Files written at once, and a journal, compete for them.");
-            Draft::warning("open-units", statement)
-                .note(format!("open_aus {open}, first that is too many {first}"))
-                .surely(before.rate.below(RATE * steps[0].rate.value).zip(after.rate.below(RATE * steps[0].rate.value)).map(|(early, late)| (1.0 - early) * late))
+            let statement = format!(
+                "It keeps {count} {unit} open: writing to one more in turn makes each write {fall} times slower. Files written at once, and a journal, compete for them."
+            );
+            Draft::warning("open-units", statement).note(format!("open_aus {open}, first that is too many {first}")).surely(
+                before
+                    .rate
+                    .below(RATE * steps[0].rate.value)
+                    .zip(after.rate.below(RATE * steps[0].rate.value))
+                    .map(|(early, late)| (1.0 - early) * late),
+            )
         }
-        Limit::Beyond(most) => {
-            Draft::info("open-units", format!("Writing to {most} allocation units in turn is as fast as writing to one: no limit is visible.")).note(format!("open_aus at least {most}"))
-        }
+        Limit::Beyond(most) => Draft::info(
+            "open-units",
+            format!("Writing to {most} allocation units in turn is as fast as writing to one: no limit is visible."),
+        )
+        .note(format!("open_aus at least {most}")),
     };
     let au = crate::geometry::au_bytes(record).map(|bytes| format!("allocation unit {}", figure::size(bytes)));
     Some(draft.notes(measured).notes(au).note("a cliff: less than half the rate and five times the median latency (flash.md B3.4)").done())
@@ -189,7 +200,10 @@ mod tests {
     #[test]
     fn cliffs_of_survey_cards() {
         // Card 5: 5.1 MB/s in one unit, 903 ms a write past three (flash.md E2). Card 31: no cliff up to 7. Card 14: soft, no five times.
-        check(&[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (3, 5.0e6, 13_000_000), (4, 72.6e3, 903_000_000)], Some(Limit::Between(3, 4)));
+        check(
+            &[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (3, 5.0e6, 13_000_000), (4, 72.6e3, 903_000_000)],
+            Some(Limit::Between(3, 4)),
+        );
         check(&[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (4, 72.6e3, 903_000_000)], Some(Limit::Between(2, 4)));
         check(&[(1, 21.8e6, 3_000_000), (4, 21.5e6, 3_000_000), (7, 21.0e6, 3_100_000)], Some(Limit::Beyond(7)));
         check(&[(1, 8.5e6, 7_700_000), (3, 4.6e6, 14_000_000), (4, 4.1e6, 16_000_000)], Some(Limit::Beyond(4)));

@@ -41,9 +41,19 @@ fn front_area(record: &Record) -> Option<Finding> {
         ("slower", "kept in small pieces for the file system's tables. Do not put a log or a database there")
     };
     let ratio = if how == "faster" { Ratio::of(&strongest.1, &middle) } else { Ratio::of(&middle, &strongest.1) };
-    let statement = format!("The front is not like the rest: allocation units {indices} are up to {} times {how} than the middle: {why}.", significant(ratio.value));
+    let statement = format!(
+        "The front is not like the rest: allocation units {indices} are up to {} times {how} than the middle: {why}.",
+        significant(ratio.value)
+    );
     let lines = front.iter().map(|(index, figure)| format!("unit {index}: {figure}"));
-    Some(Draft::warning("front-area", statement).notes(lines).figure(&middle).note(format!("{ratio}; told from {DIFFERENT} on (flash.md B3.6)")).surely(ratio.above(DIFFERENT)).done())
+    Some(
+        Draft::warning("front-area", statement)
+            .notes(lines)
+            .figure(&middle)
+            .note(format!("{ratio}; told from {DIFFERENT} on (flash.md B3.6)"))
+            .surely(ratio.above(DIFFERENT))
+            .done(),
+    )
 }
 
 /// The rate along the whole medium: slowest, fastest, and the first GiB against the rest.
@@ -54,7 +64,8 @@ fn along(record: &Record) -> Option<Finding> {
     if points.len() < 10 {
         return None;
     }
-    let median = |wanted: &dyn Fn(f64) -> bool| stats::median(&mut points.iter().filter(|[x, _]| wanted(*x)).map(|[_, y]| *y).collect::<Vec<_>>());
+    let median =
+        |wanted: &dyn Fn(f64) -> bool| stats::median(&mut points.iter().filter(|[x, _]| wanted(*x)).map(|[_, y]| *y).collect::<Vec<_>>());
     let all = median(&|_| true)?;
     let (low, high) = points.iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), [_, y]| (low.min(*y), high.max(*y)));
     let rate = |bps: f64| figure::quantity("bps", bps);

@@ -24,13 +24,18 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 fn yardstick(record: &Record) -> Option<Finding> {
     let sizes = [4 * KIB, 16 * KIB, 512, 64 * KIB];
     let figures: Vec<Figure> = sizes.into_iter().filter_map(|block| figure::random_write(record, block)).collect();
-    let system: Vec<&Figure> = figures.iter().filter(|figure| [Some(4 * KIB), Some(16 * KIB)].contains(&figure.cell.params.block_bytes)).collect();
+    let system: Vec<&Figure> =
+        figures.iter().filter(|figure| [Some(4 * KIB), Some(16 * KIB)].contains(&figure.cell.params.block_bytes)).collect();
     let weaker = system.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
     let block = size(weaker.cell.params.block_bytes?);
     let times = weaker.value / DISK_IOPS;
     let merges = weaker.value < MERGE_IOPS;
     let (below, above) = (weaker.below(if merges { MERGE_IOPS } else { DISK_IOPS }), weaker.above(DISK_IOPS));
-    let statement = format!("{} random writes of {block} a second: {} times a 5400 rpm laptop disk (90).", significant(weaker.value), significant(times));
+    let statement = format!(
+        "{} random writes of {block} a second: {} times a 5400 rpm laptop disk (90).",
+        significant(weaker.value),
+        significant(times)
+    );
     let draft = match () {
         () if merges => Draft::warning(
             "random-write",
@@ -87,6 +92,7 @@ fn amplification(record: &Record) -> Option<Finding> {
         significant(factor),
         Bytes(total)
     );
-    let draft = if factor >= 100.0 { Draft::warning("write-amplification", statement) } else { Draft::info("write-amplification", statement) };
+    let draft =
+        if factor >= 100.0 { Draft::warning("write-amplification", statement) } else { Draft::info("write-amplification", statement) };
     Some(draft.figures([&small, &rate]).note("an upper bound: time that is spent otherwise counts as programming (flash.md B2, H)").done())
 }

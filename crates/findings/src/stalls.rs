@@ -35,7 +35,9 @@ pub(crate) fn worst(record: &Record, up_to_bytes: u64) -> Option<Worst<'_>> {
 /// The longest single write of up to this many bytes among these cells. A test that reckons several I/Os as one (`ext2-fill`'s files) has no
 /// block size, and is not among them.
 pub(crate) fn worst_of(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64) -> Option<Worst<'_>> {
-    let fits = |cell: &&Cell| figure::is_sound(cell) && writes(cell) && wanted(cell) && cell.params.block_bytes.is_some_and(|bytes| bytes <= up_to_bytes);
+    let fits = |cell: &&Cell| {
+        figure::is_sound(cell) && writes(cell) && wanted(cell) && cell.params.block_bytes.is_some_and(|bytes| bytes <= up_to_bytes)
+    };
     let worst = record.cells.iter().filter(fits).filter_map(|cell| {
         let latency = cell.metrics.latency_ns.as_ref().map_or(0, |latency| latency.max);
         let stall = cell.metrics.other.get("worst_stall_ns").map_or(0.0, |found| found.value);
@@ -73,8 +75,12 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     let (limit_ns, card) = if sdhc { (LIMITS_NS[1], "up to 32 GB") } else { (LIMITS_NS[2], "above 32 GB") };
     let beyond = count.above[if sdhc { 1 } else { 2 }];
     let statement = match beyond {
-        0 if worst.ns <= limit_ns => format!("The slowest small write took {}; an SD card {card} may be busy for {}.", Nanos(worst.ns), Nanos(limit_ns)),
-        0 => format!("The slowest small write took {}, longer than the {} an SD card {card} may be busy.", Nanos(worst.ns), Nanos(limit_ns)),
+        0 if worst.ns <= limit_ns => {
+            format!("The slowest small write took {}; an SD card {card} may be busy for {}.", Nanos(worst.ns), Nanos(limit_ns))
+        }
+        0 => {
+            format!("The slowest small write took {}, longer than the {} an SD card {card} may be busy.", Nanos(worst.ns), Nanos(limit_ns))
+        }
         _ => format!(
             "The slowest small write took {}; {} of {} small writes took longer than the {} an SD card {card} may be busy.",
             Nanos(worst.ns),
@@ -85,7 +91,9 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
     };
     let draft = if worst.ns > limit_ns { Draft::warning("stalls", statement) } else { Draft::info("stalls", statement) };
     let per_gb = |above: u64| if count.bytes == 0 { "-".to_owned() } else { significant(above as f64 / (count.bytes as f64 / 1e9)) };
-    let line = |(limit_ns, above): (u64, u64)| format!("longer than {}: {above} of {} small writes, {} in each GB", Nanos(limit_ns), count.writes, per_gb(above));
+    let line = |(limit_ns, above): (u64, u64)| {
+        format!("longer than {}: {above} of {} small writes, {} in each GB", Nanos(limit_ns), count.writes, per_gb(above))
+    };
     let counted = (count.writes > 0).then(|| LIMITS_NS.into_iter().zip(count.above).map(line)).into_iter().flatten();
     Some(draft.note(worst.to_string()).notes(counted).note("busy limits of the SD specification: 250 ms, SDXC 500 ms").done())
 }

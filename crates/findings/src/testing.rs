@@ -1,6 +1,8 @@
 //! Records for tests.
 
-use record::{Cell, Content, Direction, Ended, Estimate, Latency, Medium, Params, Pattern, Record, Region, Run, SCHEMA, Software, Stop, Target};
+use record::{
+    Cell, Content, Direction, Ended, Estimate, Latency, Medium, Params, Pattern, Record, Region, Run, SCHEMA, Software, Stop, Target,
+};
 
 /// A record with nothing in it.
 pub(crate) fn empty() -> Record {
@@ -28,7 +30,11 @@ pub(crate) fn cell(test: &str, number: u32, block_bytes: u64) -> Cell {
     let direction = if test.ends_with("read") { Direction::Read } else { Direction::Write };
     let params = Params {
         direction: Some(direction),
-        pattern: Some(if test.starts_with("random-w") || test.starts_with("random-r") { Pattern::Permutation } else { Pattern::Sequential }),
+        pattern: Some(if test.starts_with("random-w") || test.starts_with("random-r") {
+            Pattern::Permutation
+        } else {
+            Pattern::Sequential
+        }),
         block_bytes: Some(block_bytes),
         region: Some(Region::Middle),
         span_bytes: Some(512 << 20),

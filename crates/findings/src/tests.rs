@@ -13,7 +13,10 @@ fn with(cells: Vec<Cell>) -> Record {
 /// Random writes at the four sizes, and 5 MB/s or what is asked for in sequence.
 fn card(writes: [f64; 4], sequential_bps: f64) -> Record {
     let sizes = [512, 4 * KIB, 16 * KIB, 64 * KIB];
-    let mut cells: Vec<Cell> = (1..).zip(sizes.into_iter().zip(writes)).map(|(number, (block, value))| iops("random-write", number, block, value, (3e9 / value) as u64)).collect();
+    let mut cells: Vec<Cell> = (1..)
+        .zip(sizes.into_iter().zip(writes))
+        .map(|(number, (block, value))| iops("random-write", number, block, value, (3e9 / value) as u64))
+        .collect();
     cells.push(iops("sequential-write", 1, MIB, sequential_bps / MIB as f64, (2e9 * MIB as f64 / sequential_bps) as u64));
     cells.push(iops("sequential-read", 1, MIB, 20.0, SECOND_NS / 10));
     cells.push(iops("random-read", 1, 4 * KIB, 1000.0, SECOND_NS / 100));
@@ -61,7 +64,13 @@ fn a_bypass_is_named_and_decides_by_what_it_hides() {
 #[test]
 fn uses_that_were_asked_for_can_fail() {
     let record = card([1.0, 1.06, 1.05, 1.0], 5.1e6);
-    let severities = |wanted: &[Use]| conclude_for(&record, wanted).iter().filter(|finding| crate::is_verdict(finding)).map(|finding| finding.severity).collect::<Vec<_>>();
+    let severities = |wanted: &[Use]| {
+        conclude_for(&record, wanted)
+            .iter()
+            .filter(|finding| crate::is_verdict(finding))
+            .map(|finding| finding.severity)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(severities(&[Use::RootDisk]), [Severity::Failure; 2]);
     assert_eq!(severities(&[Use::Camera]), [Severity::Info; 2]);
     assert_eq!(severities(&[Use::Video { mbit: 100 }]), [Severity::Failure; 2]);
@@ -83,9 +92,11 @@ fn uncertain_figures_do_not_fail_anything() {
 #[test]
 fn claims_printed_and_declared() {
     let mut record = card([850.0, 480.0, 770.0, 270.0], 12e6);
-    record.medium.claims = Some(Claims { speed_class: Some(10), uhs_grade: Some(3), app_class: Some(1), write_bps: Some(11.9e6), ..Claims::default() });
+    record.medium.claims =
+        Some(Claims { speed_class: Some(10), uhs_grade: Some(3), app_class: Some(1), write_bps: Some(11.9e6), ..Claims::default() });
     record.medium.classes = Some(SpeedClasses { video_class: Some(30), ..SpeedClasses::default() });
-    let claims: Vec<String> = conclude(&record).into_iter().filter(|f| f.id.ends_with("claim")).map(|f| format!("{:?} {}", f.severity, f.statement)).collect();
+    let claims: Vec<String> =
+        conclude(&record).into_iter().filter(|f| f.id.ends_with("claim")).map(|f| format!("{:?} {}", f.severity, f.statement)).collect();
     insta::assert_snapshot!(claims.join("\n"), @r"
     Failure The claim of U3, at least 30 MB/s written in sequence does not hold: 12.0 MB/s measured.
     Failure The claim of A1, 1500 random reads a second does not hold: 1000 IOPS measured.
@@ -115,21 +126,29 @@ fn fakes_and_losses_are_the_verdict() {
         probe.metrics.other.insert("type".into(), Estimate { value: code, ci95: None, n: 1 });
         conclude(&record).into_iter().find(|finding| finding.id == "capacity").map(|finding| finding.severity)
     };
-    assert_eq!([0.0, 1.0, 2.0, 4.0, 5.0, 2.5, f64::NAN].map(type_of), [Some(Severity::Info), Some(Severity::Failure), Some(Severity::Failure), Some(Severity::Failure), None, None, None]);
+    assert_eq!(
+        [0.0, 1.0, 2.0, 4.0, 5.0, 2.5, f64::NAN].map(type_of),
+        [Some(Severity::Info), Some(Severity::Failure), Some(Severity::Failure), Some(Severity::Failure), None, None, None]
+    );
 }
 
 #[test]
 fn registers_of_a_counterfeit() {
     let hints = |cid: &str| {
         let mut record = empty();
-        (record.medium.kind, record.medium.cid, record.run.started) = (MediumKind::Sd, Some(cid.into()), Some("2026-11-20T10:00:00Z".into()));
+        (record.medium.kind, record.medium.cid, record.run.started) =
+            (MediumKind::Sd, Some(cid.into()), Some("2026-11-20T10:00:00Z".into()));
         record.medium.capacity_bytes = Some(16 * GIB);
         conclude(&record).into_iter().find(|finding| finding.id == "counterfeit-hints").map(|finding| finding.statement)
     };
     insta::assert_snapshot!(hints("12345653440000000000000001008a00").unwrap(), @"The card's identification is not that of an honest card: a manufacturer of 0x12 and an OEM of 0x3456 are the digits 1 to 6. Measure its real capacity before trusting it.");
     assert_eq!(hints("035344534331364780a1b2c3d4012700"), None, "a SanDisk card of July 2018");
     assert!(hints("035344534331364780a1b2c3d401fc00").is_some_and(|text| text.contains("after it was measured")));
-    assert!(hints("0353445343313647800000000001 2700").is_none() && hints("xyz").is_none() && hints("ü3534453433136478000000000012700").is_none());
+    assert!(
+        hints("0353445343313647800000000001 2700").is_none()
+            && hints("xyz").is_none()
+            && hints("ü3534453433136478000000000012700").is_none()
+    );
 }
 
 #[test]
@@ -140,7 +159,9 @@ fn data_that_compresses() {
         cell.metrics.bps = Some(known(bps, share, 256));
         cell
     };
-    let pair = |zeros: f64, random: f64, share: f64| with(vec![fill("zero-fill", Content::Zeros, zeros, share), fill("random-fill", Content::Incompressible, random, share)]);
+    let pair = |zeros: f64, random: f64, share: f64| {
+        with(vec![fill("zero-fill", Content::Zeros, zeros, share), fill("random-fill", Content::Incompressible, random, share)])
+    };
     insta::assert_snapshot!(statement(&pair(16.65e6, 8.99e6, 0.02), "compression"), @"Zeros are written 1.85 times as fast as data that does not compress (16.6 MB/s against 8.99 MB/s): the controller compresses or recognises them. Figures of tools that write zeros are not true for pictures, video or archives.");
     check(&pair(10.0e6, 9.0e6, 0.02), "compression", false);
     check(&pair(16.65e6, 8.99e6, 0.8), "compression", false);
@@ -271,11 +292,44 @@ mod properties {
     use super::*;
 
     const TESTS: [&str; 22] = [
-        "random-write", "random-read", "sequential-write", "sequential-read", "zero-fill", "random-fill", "prime", "align-read", "write-unit", "open-aus", "front-area",
-        "management-unit", "capacity", "verify", "span-sweep", "content-sweep", "sustained", "pattern", "misalign", "flush-cost", "steady-state", "whole-view",
+        "random-write",
+        "random-read",
+        "sequential-write",
+        "sequential-read",
+        "zero-fill",
+        "random-fill",
+        "prime",
+        "align-read",
+        "write-unit",
+        "open-aus",
+        "front-area",
+        "management-unit",
+        "capacity",
+        "verify",
+        "span-sweep",
+        "content-sweep",
+        "sustained",
+        "pattern",
+        "misalign",
+        "flush-cost",
+        "steady-state",
+        "whole-view",
     ];
     const FORMS: [&str; 14] = [
-        "", "linear", "random", "first", "after-idle-30", "after-idle-300", "common", "odd-span", "shifted", "aligned", "misaligned", "flushed", "rewrite-equal", "rewrite-new",
+        "",
+        "linear",
+        "random",
+        "first",
+        "after-idle-30",
+        "after-idle-300",
+        "common",
+        "odd-span",
+        "shifted",
+        "aligned",
+        "misaligned",
+        "flushed",
+        "rewrite-equal",
+        "rewrite-new",
     ];
 
     /// Any number a broken record may hold.
@@ -296,20 +350,38 @@ mod properties {
     }
 
     fn any_cell() -> impl Strategy<Value = Cell> {
-        let what = (proptest::sample::select(TESTS.to_vec()), proptest::sample::select(FORMS.to_vec()), proptest::sample::select(vec![0, 512, 4096, 16384, 65536, 131072, MIB]));
+        let what = (
+            proptest::sample::select(TESTS.to_vec()),
+            proptest::sample::select(FORMS.to_vec()),
+            proptest::sample::select(vec![0, 512, 4096, 16384, 65536, 131072, MIB]),
+        );
         let figures = (any_estimate(), any_estimate(), any_estimate(), number());
-        (what, figures, proptest::collection::vec(any_series(), 0..3), any::<(u64, u64)>()).prop_map(|((test, form, block), (iops, bps, other, extra), series, (bytes, span))| {
-            let mut cell = cell(test, 1, block);
-            cell.params.form = (!form.is_empty()).then(|| form.into());
-            (cell.metrics.iops, cell.metrics.bps, cell.series, cell.bytes, cell.params.span_bytes) = (iops, bps, series, bytes, Some(span));
-            for name in ["type", "real_bytes", "good_sectors", "corrupted_sectors", "write_ns", "flush_ns", "durable_bps", "sustained_bps", "worst_stall_ns", "first_bps"] {
-                cell.metrics.other.extend(other.map(|found| (name.to_owned(), found)));
-            }
-            for name in ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes"] {
-                cell.params.other.insert(name.into(), extra);
-            }
-            cell
-        })
+        (what, figures, proptest::collection::vec(any_series(), 0..3), any::<(u64, u64)>()).prop_map(
+            |((test, form, block), (iops, bps, other, extra), series, (bytes, span))| {
+                let mut cell = cell(test, 1, block);
+                cell.params.form = (!form.is_empty()).then(|| form.into());
+                (cell.metrics.iops, cell.metrics.bps, cell.series, cell.bytes, cell.params.span_bytes) =
+                    (iops, bps, series, bytes, Some(span));
+                for name in [
+                    "type",
+                    "real_bytes",
+                    "good_sectors",
+                    "corrupted_sectors",
+                    "write_ns",
+                    "flush_ns",
+                    "durable_bps",
+                    "sustained_bps",
+                    "worst_stall_ns",
+                    "first_bps",
+                ] {
+                    cell.metrics.other.extend(other.map(|found| (name.to_owned(), found)));
+                }
+                for name in ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes"] {
+                    cell.params.other.insert(name.into(), extra);
+                }
+                cell
+            },
+        )
     }
 
     proptest! {

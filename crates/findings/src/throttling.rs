@@ -96,7 +96,8 @@ fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
     let rates = cell.series.iter().filter(|series| series.y == Axis::Bps);
     let told = rates.into_iter().find_map(|series| {
         let segments = Some(levels(series)).filter(|levels| levels.len() > 1)?;
-        let (fast_bps, slow_bps) = (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
+        let (fast_bps, slow_bps) =
+            (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
         let reason = alternation(&segments).or_else(|| warmth(cell, series, &segments))?;
         Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
     });
@@ -157,7 +158,8 @@ fn recovery(record: &Record) -> Option<Finding> {
         let fast_bytes = match &again {
             Some(again) => again.at,
             None => {
-                let mean = series.points.iter().map(|point| point[1]).filter(|bps| bps.is_finite()).sum::<f64>() / series.points.len().max(1) as f64;
+                let mean = series.points.iter().map(|point| point[1]).filter(|bps| bps.is_finite()).sum::<f64>()
+                    / series.points.len().max(1) as f64;
                 if mean > slow * STEP { cell.bytes as f64 } else { 0.0 }
             }
         };
@@ -177,7 +179,8 @@ mod tests {
 
     fn series(levels: &[(usize, f64)]) -> Series {
         let rates = levels.iter().flat_map(|&(n, rate)| vec![rate; n]);
-        let points = rates.enumerate().map(|(at, rate)| [(at + 1) as f64 * 1e8, rate * (1.0 + 0.01 * ((at * 7 % 5) as f64 - 2.0))]).collect();
+        let points =
+            rates.enumerate().map(|(at, rate)| [(at + 1) as f64 * 1e8, rate * (1.0 + 0.01 * ((at * 7 % 5) as f64 - 2.0))]).collect();
         Series { name: "rate".into(), x: Axis::Bytes, y: Axis::Bps, points }
     }
 

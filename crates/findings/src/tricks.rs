@@ -14,7 +14,8 @@ const PENALTY: f64 = 1.3;
 
 /// `pattern-cheat`, `misalignment`, `management-unit`, `flush`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = [pattern(record), misalignment(record), management_unit(record), flush(record)].into_iter().flatten().collect();
+    let mut findings: Vec<Finding> =
+        [pattern(record), misalignment(record), management_unit(record), flush(record)].into_iter().flatten().collect();
     findings.extend(steady(record));
     findings
 }
@@ -58,7 +59,9 @@ fn misaligned(record: &Record) -> Vec<(u64, Figure<'_>, Figure<'_>, Ratio)> {
         let fits = |cell: &&Cell| shift(cell) == 0.0 && cell.params.block_bytes == block && cell.params.form == shifted.params.form;
         let fitting = figure::cells(record, "misalign").find(fits);
         let figures = fitting.and_then(rate).zip(rate(shifted));
-        pairs.extend(figures.zip(block).map(|((aligned, shifted), block)| (block, aligned.clone(), shifted.clone(), Ratio::of(&aligned, &shifted))));
+        pairs.extend(
+            figures.zip(block).map(|((aligned, shifted), block)| (block, aligned.clone(), shifted.clone(), Ratio::of(&aligned, &shifted))),
+        );
     }
     pairs
 }
@@ -66,7 +69,8 @@ fn misaligned(record: &Record) -> Vec<(u64, Figure<'_>, Figure<'_>, Ratio)> {
 /// `misalignment`: what it costs to write beside the units.
 fn misalignment(record: &Record) -> Option<Finding> {
     let pairs = misaligned(record);
-    let (block, aligned, shifted, ratio) = pairs.iter().filter(|pair| pair.3.is_above(PENALTY)).max_by(|a, b| a.3.value.total_cmp(&b.3.value))?;
+    let (block, aligned, shifted, ratio) =
+        pairs.iter().filter(|pair| pair.3.is_above(PENALTY)).max_by(|a, b| a.3.value.total_cmp(&b.3.value))?;
     let order = if shifted.cell.params.form.as_deref() == Some("random") { "in random order" } else { "in a row" };
     let shift = size(shifted.cell.params.other.get("shift_bytes").map_or(0, |bytes| *bytes as u64));
     let statement = format!(
@@ -74,7 +78,13 @@ fn misalignment(record: &Record) -> Option<Finding> {
         size(*block),
         significant(ratio.value)
     );
-    Some(Draft::warning("misalignment", statement).figures([aligned, shifted]).note(format!("{ratio}; told from {PENALTY} on (flash.md C2)")).surely(ratio.above(PENALTY)).done())
+    Some(
+        Draft::warning("misalignment", statement)
+            .figures([aligned, shifted])
+            .note(format!("{ratio}; told from {PENALTY} on (flash.md C2)"))
+            .surely(ratio.above(PENALTY))
+            .done(),
+    )
 }
 
 /// `management-unit`: the smallest size whose aligned writes are free of a cost that shifted ones have (flash.md B3.7): it covers a whole
@@ -96,9 +106,20 @@ fn management_unit(record: &Record) -> Option<Finding> {
     let (block, aligned, aligned_ns, shifted, shifted_ns) = *pairs.iter().find(dearer)?;
     // With the penalty at the smallest size of all, the unit may be smaller still.
     let at_most = if pairs.first().is_some_and(|first| first.0 == block) { "at most " } else { "" };
-    let statement = format!("It manages data in pieces of {at_most}{}: writes of that size are cheap where they are aligned, and cost {} more where they are not.", size(block), Nanos(shifted_ns - aligned_ns));
+    let statement = format!(
+        "It manages data in pieces of {at_most}{}: writes of that size are cheap where they are aligned, and cost {} more where they are not.",
+        size(block),
+        Nanos(shifted_ns - aligned_ns)
+    );
     let line = |cell: &Cell, ns: u64| format!("{}: median {}", figure::named(cell), Nanos(ns));
-    Some(Draft::info("management-unit", statement).note(format!("management_unit_bytes {block}")).note(line(aligned, aligned_ns)).note(line(shifted, shifted_ns)).note("flash.md B3.7").done())
+    Some(
+        Draft::info("management-unit", statement)
+            .note(format!("management_unit_bytes {block}"))
+            .note(line(aligned, aligned_ns))
+            .note(line(shifted, shifted_ns))
+            .note("flash.md B3.7")
+            .done(),
+    )
 }
 
 /// Data that is durable at so many times the rate the medium can write at all is not on flash: the grain of both figures is a fifth.
@@ -153,10 +174,27 @@ fn steady(record: &Record) -> Option<Finding> {
     let first = *rounds.first()?;
     let draft = match state {
         stats::Rounds::Reached { first: from, mean, .. } => {
-            let fell = if first > mean * 1.25 { format!(", {} times less than at first", significant(first / mean)) } else { String::new() };
-            Draft::info("steady-state", format!("Steady from round {} on: {} random writes of {} a second{fell}.", from + 1, significant(mean), size(cell.params.block_bytes.unwrap_or(4 * KIB))))
+            let fell =
+                if first > mean * 1.25 { format!(", {} times less than at first", significant(first / mean)) } else { String::new() };
+            Draft::info(
+                "steady-state",
+                format!(
+                    "Steady from round {} on: {} random writes of {} a second{fell}.",
+                    from + 1,
+                    significant(mean),
+                    size(cell.params.block_bytes.unwrap_or(4 * KIB))
+                ),
+            )
         }
-        _ => Draft::warning("steady-state", format!("It came to no steady state in {} rounds; its figures depend on what was written before.", rounds.len())),
+        _ => Draft::warning(
+            "steady-state",
+            format!("It came to no steady state in {} rounds; its figures depend on what was written before.", rounds.len()),
+        ),
     };
-    Some(draft.note(format!("{}: {} rounds", figure::named(cell), rounds.len())).note("five rounds within 20 %, their slope within 10 % (SNIA; flash.md D2)").done())
+    Some(
+        draft
+            .note(format!("{}: {} rounds", figure::named(cell), rounds.len()))
+            .note("five rounds within 20 %, their slope within 10 % (SNIA; flash.md D2)")
+            .done(),
+    )
 }

@@ -98,7 +98,9 @@ mod tests {
     #[test]
     fn uses_are_read_as_people_write_them() {
         let read = |text: &str| text.parse::<Use>().map(String::from);
-        for (text, name) in [("root-disk", "root-disk"), ("video=100Mbit", "video=100Mbit"), ("VIDEO=50", "video=50Mbit"), (" logger ", "logger")] {
+        for (text, name) in
+            [("root-disk", "root-disk"), ("video=100Mbit", "video=100Mbit"), ("VIDEO=50", "video=50Mbit"), (" logger ", "logger")]
+        {
             assert_eq!(read(text).as_deref(), Ok(name), "{text}");
         }
         for text in ["", "video", "video=", "video=0Mbit", "video=-1", "video=9999999", "root", "camera=1"] {

@@ -74,7 +74,12 @@ impl Need {
         };
         let share = |threshold: Option<f64>, missing: f64| threshold.map_or(Some(missing), |t| figure.above(t));
         let confidence = figure.ci95.and_then(|_| Some(share(from, 1.0)? - share(to, 0.0)?));
-        let asked = format!("poor from {}, usable from {}, good from {} ({source})", quantity(figure.name, poor), quantity(figure.name, fair), quantity(figure.name, good));
+        let asked = format!(
+            "poor from {}, usable from {}, good from {} ({source})",
+            quantity(figure.name, poor),
+            quantity(figure.name, fair),
+            quantity(figure.name, good)
+        );
         Need { level, reason, evidence: vec![figure.to_string(), asked], confidence }
     }
 
@@ -120,8 +125,10 @@ fn plain(value: f64) -> String {
 
 fn root_disk(record: &Record) -> Option<Verdict> {
     // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (flash.md E2).
-    let mut needs: Vec<(f64, Need)> =
-        [4 * KIB, 16 * KIB].into_iter().filter_map(|block| Some((figure::random_write(record, block)?.value, writes_need(record, block)?))).collect();
+    let mut needs: Vec<(f64, Need)> = [4 * KIB, 16 * KIB]
+        .into_iter()
+        .filter_map(|block| Some((figure::random_write(record, block)?.value, writes_need(record, block)?)))
+        .collect();
     let untested = if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
     // Of equals the small writes are named: everyone knows the figure.
     needs.sort_by(|a, b| (a.0 * 2.0 < b.0).cmp(&(b.0 * 2.0 < a.0)).reverse());
@@ -132,7 +139,8 @@ fn root_disk(record: &Record) -> Option<Verdict> {
     if let Some(stall) = stalls::worst(record, 64 * KIB) {
         let reason = format!("a single small write took {}; the system stands still that long", Nanos(stall.ns));
         // A stall alone makes a system disk a nuisance, not unusable.
-        let need = Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "one second is noticed, five are taken for a crash; our choice");
+        let need =
+            Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "one second is noticed, five are taken for a crash; our choice");
         needs.push(need);
     }
     weigh(Use::RootDisk, needs, untested)
@@ -150,7 +158,8 @@ fn video(record: &Record, mbit: u32) -> Option<Verdict> {
     let need_bps = f64::from(mbit) * 125e3;
     let reason = format!("it writes {} in sequence, the recording is {}", figure.text(), quantity("bps", need_bps));
     // What only just keeps up has no reserve for the file system: a quarter more is good.
-    let mut needs = vec![Need::at_least(&figure, [need_bps * 0.999, need_bps, need_bps * 1.25], reason, "the recording's rate, and a quarter more")];
+    let mut needs =
+        vec![Need::at_least(&figure, [need_bps * 0.999, need_bps, need_bps * 1.25], reason, "the recording's rate, and a quarter more")];
     if let Some((from, slowest)) = slowest_stretch(record).filter(|(_, slowest)| *slowest < need_bps && needs[0].level > Level::Unusable) {
         let reason = format!("there are stretches of {} only, the recording is {}", quantity("bps", slowest), quantity("bps", need_bps));
         needs.push(Need { level: Level::Poor, reason, evidence: vec![from], confidence: None });
@@ -159,8 +168,16 @@ fn video(record: &Record, mbit: u32) -> Option<Verdict> {
     match &stall {
         Some(stall) => {
             let held = need_bps * stall.ns as f64 / 1e9;
-            let reason = format!("a single write took {}; the camera would have to hold {} meanwhile", Nanos(stall.ns), quantity("_bytes", held));
-            needs.push(Need::at_most(stall, SECOND_NS, 2 * SECOND_NS, Some(10 * SECOND_NS), reason, "a camera buffers a second or two; our choice"));
+            let reason =
+                format!("a single write took {}; the camera would have to hold {} meanwhile", Nanos(stall.ns), quantity("_bytes", held));
+            needs.push(Need::at_most(
+                stall,
+                SECOND_NS,
+                2 * SECOND_NS,
+                Some(10 * SECOND_NS),
+                reason,
+                "a camera buffers a second or two; our choice",
+            ));
         }
         None => return weigh(Use::Video { mbit }, needs, vec!["how long a single large write can take"]),
     }
@@ -174,7 +191,8 @@ const CAMERA_BUFFER_S: f64 = 2.0;
 fn slowest_stretch(record: &Record) -> Option<(String, f64)> {
     let long = ["sustained", "random-fill", "prime"].iter().flat_map(|test| figure::cells(record, test));
     let curves = long.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
-    let along = curves.filter(|(_, series)| series.y == record::Axis::Bps && matches!(series.x, record::Axis::Bytes | record::Axis::OffsetBytes));
+    let along =
+        curves.filter(|(_, series)| series.y == record::Axis::Bps && matches!(series.x, record::Axis::Bytes | record::Axis::OffsetBytes));
     let slowest = along.filter_map(|(cell, series)| {
         let rate = slowest_of(&series.points)?;
         Some((format!("{}: slowest stretch of '{}' {}", cell.id, series.name, quantity("bps", rate)), rate))
@@ -214,7 +232,11 @@ fn logger(record: &Record) -> Option<Verdict> {
 fn database(record: &Record) -> Option<Verdict> {
     let figure = figure::random_write(record, 4 * KIB)?;
     let commits = figure.value / WRITES_PER_COMMIT;
-    let reason = format!("about {} commits a second, at {} random writes of 4 KiB for {WRITES_PER_COMMIT} a commit", plain(commits), plain(figure.value));
+    let reason = format!(
+        "about {} commits a second, at {} random writes of 4 KiB for {WRITES_PER_COMMIT} a commit",
+        plain(commits),
+        plain(figure.value)
+    );
     let source = "a tenth of a laptop disk, a laptop disk, class A1; flash.md E3, D1";
     let mut needs = vec![Need::at_least(&figure, [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES], reason, source)];
     needs.extend(stalls::worst(record, 64 * KIB).map(|stall| {
@@ -239,7 +261,10 @@ fn verdict_on(record: &Record, wanted: Use) -> Option<Verdict> {
 pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Level, f64, String)> {
     let level = verdict_on(record, wanted)?.level;
     let figure = match wanted {
-        Use::RootDisk => [4 * KIB, 16 * KIB].into_iter().filter_map(|block| figure::random_write(record, block)).min_by(|a, b| a.value.total_cmp(&b.value))?,
+        Use::RootDisk => [4 * KIB, 16 * KIB]
+            .into_iter()
+            .filter_map(|block| figure::random_write(record, block))
+            .min_by(|a, b| a.value.total_cmp(&b.value))?,
         Use::Database => figure::random_write(record, 4 * KIB)?,
         Use::Camera | Use::Video { .. } => figure::sustained_write(record)?,
         Use::Logger => {
@@ -264,7 +289,8 @@ const USUAL_VIDEO: [u32; 8] = [8, 17, 28, 50, 100, 200, 400, 720];
 
 /// The fastest usual recording it is good for, or else usable for, or else the slowest one.
 fn usual_video(record: &Record) -> u32 {
-    let fastest = |level: Level| USUAL_VIDEO.into_iter().rev().find(|mbit| video(record, *mbit).is_some_and(|verdict| verdict.level >= level));
+    let fastest =
+        |level: Level| USUAL_VIDEO.into_iter().rev().find(|mbit| video(record, *mbit).is_some_and(|verdict| verdict.level >= level));
     fastest(Level::Good).or_else(|| fastest(Level::Fair)).unwrap_or(USUAL_VIDEO[0])
 }
 
@@ -273,7 +299,13 @@ fn usual_video(record: &Record) -> u32 {
 pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[&Finding]) -> Vec<Finding> {
     if let Some(fault) = faults.first() {
         let others = faults.iter().skip(1).map(|fault| fault.statement.clone());
-        return vec![Draft::failure("verdict", format!("Do not use it. {}", fault.statement)).notes(fault.evidence.iter().cloned()).notes(others).surely(fault.confidence).done()];
+        return vec![
+            Draft::failure("verdict", format!("Do not use it. {}", fault.statement))
+                .notes(fault.evidence.iter().cloned())
+                .notes(others)
+                .surely(fault.confidence)
+                .done(),
+        ];
     }
     let all = [Use::RootDisk, Use::Camera, Use::Video { mbit: usual_video(record) }, Use::Logger, Use::Database];
     let uses: Vec<Use> = if wanted.is_empty() { all.to_vec() } else { wanted.to_vec() };
@@ -320,14 +352,18 @@ fn finding(verdict: &Verdict, asked: bool) -> Finding {
     let word = capitalised(level.word());
     let doubt = if is_sure(verdict) { "" } else { ", as far as the few samples tell" };
     let open = if untested.is_empty() { String::new() } else { format!(" Not tested: {}.", untested.join(", ")) };
-    Draft::new(id(*wanted), severity, format!("{word} as {wanted}{doubt}: {reason}.{open}")).notes(evidence.iter().cloned()).surely(*confidence).done()
+    Draft::new(id(*wanted), severity, format!("{word} as {wanted}{doubt}: {reason}.{open}"))
+        .notes(evidence.iter().cloned())
+        .surely(*confidence)
+        .done()
 }
 
 /// One sentence: what it is unfit for and why, what it is good for. With `asked`, only about what was asked for, and loud if it is unfit.
 fn summary(verdicts: &[Verdict], asked: bool) -> Option<Finding> {
     let worst = verdicts.iter().min_by_key(|verdict| verdict.level)?;
     let names = |level: Level| {
-        let mut names: Vec<String> = verdicts.iter().filter(|verdict| verdict.level == level).map(|verdict| verdict.wanted.to_string()).collect();
+        let mut names: Vec<String> =
+            verdicts.iter().filter(|verdict| verdict.level == level).map(|verdict| verdict.wanted.to_string()).collect();
         let last = names.pop()?;
         Some(if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) })
     };

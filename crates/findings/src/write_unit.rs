@@ -34,13 +34,20 @@ pub fn fit_unit(points: &[(u64, f64)]) -> Option<UnitFit> {
     if points.len() < 6 {
         return None;
     }
-    let fits: Vec<(u64, [f64; 3], f64)> = UNITS.iter().filter_map(|unit| Some((*unit, best_parameters(&points, *unit)?))).map(|(unit, (p, e))| (unit, p, e)).collect();
+    let fits: Vec<(u64, [f64; 3], f64)> =
+        UNITS.iter().filter_map(|unit| Some((*unit, best_parameters(&points, *unit)?))).map(|(unit, (p, e))| (unit, p, e)).collect();
     let errors: Vec<f64> = fits.iter().map(|(_, _, error)| *error).collect();
     let weights = likelihood::weights(&errors, points.len(), 3);
     let best = (0..fits.len()).min_by(|a, b| errors[*a].total_cmp(&errors[*b]))?;
     let (unit_bytes, [overhead_ns, _, partial_ns], error) = fits[best];
     let both_sides = points.iter().any(|(bytes, _)| *bytes < unit_bytes) && points.iter().any(|(bytes, _)| *bytes > unit_bytes);
-    both_sides.then(|| UnitFit { unit_bytes, overhead_ns, partial_ns, error: (error / points.len() as f64).sqrt(), confidence: weights[best] })
+    both_sides.then(|| UnitFit {
+        unit_bytes,
+        overhead_ns,
+        partial_ns,
+        error: (error / points.len() as f64).sqrt(),
+        confidence: weights[best],
+    })
 }
 
 /// Least squares of relative errors over the parameters (t0, 1/W, rmw), none of them negative: the best of all subsets that has no negative
@@ -107,7 +114,10 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         return None;
     }
     let figures = figures(record);
-    let points: Vec<(u64, f64)> = figures.iter().filter_map(|figure| Some((figure.cell.params.block_bytes?, figure.cell.params.block_bytes? as f64 / figure.value * 1e9))).collect();
+    let points: Vec<(u64, f64)> = figures
+        .iter()
+        .filter_map(|figure| Some((figure.cell.params.block_bytes?, figure.cell.params.block_bytes? as f64 / figure.value * 1e9)))
+        .collect();
     let fit = fit_unit(&points).filter(|fit| fit.confidence >= SURE)?;
     let statement = format!("It programs {} at once: sequential writes smaller than that waste time and wear.", size(fit.unit_bytes));
     let quality = format!(
@@ -115,7 +125,15 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
         record::units::significant(fit.error * 100.0),
         record::units::Nanos(fit.partial_ns as u64)
     );
-    Some(Draft::info("write-unit", statement).note(format!("write_unit_bytes {}", fit.unit_bytes)).figures(&figures).note(quality).note("flash.md B3.3").surely(Some(fit.confidence)).done())
+    Some(
+        Draft::info("write-unit", statement)
+            .note(format!("write_unit_bytes {}", fit.unit_bytes))
+            .figures(&figures)
+            .note(quality)
+            .note("flash.md B3.3")
+            .surely(Some(fit.confidence))
+            .done(),
+    )
 }
 
 /// Rates of sequential writes from 512 B to 256 KiB, of the test for it or else of the sweep.
@@ -123,7 +141,8 @@ fn figures(record: &Record) -> Vec<Figure<'_>> {
     let of = |test: &'static str| {
         let mut figures: Vec<Figure> = Vec::new();
         for cell in figure::cells(record, test) {
-            let fits = cell.params.block_bytes.is_some_and(|bytes| bytes.is_power_of_two() && bytes <= 256 * KIB) && matches!(cell.params.content, None | Some(Content::Incompressible));
+            let fits = cell.params.block_bytes.is_some_and(|bytes| bytes.is_power_of_two() && bytes <= 256 * KIB)
+                && matches!(cell.params.content, None | Some(Content::Incompressible));
             let known = figures.iter().any(|figure| figure.cell.params.block_bytes == cell.params.block_bytes);
             figures.extend(Figure::of(cell, "bps").filter(|_| fits && !known));
         }
@@ -140,7 +159,8 @@ mod tests {
     /// Rates in MB/s at 4 KiB, 8 KiB.. 1 MiB, as published; times of 4 KiB to 256 KiB are used.
     #[track_caller]
     fn check(rates: [f64; 7], unit: u64) {
-        let points: Vec<(u64, f64)> = rates.iter().enumerate().map(|(k, rate)| ((4 * KIB) << k, ((4 * KIB) << k) as f64 / (rate * 1e6) * 1e9)).collect();
+        let points: Vec<(u64, f64)> =
+            rates.iter().enumerate().map(|(k, rate)| ((4 * KIB) << k, ((4 * KIB) << k) as f64 / (rate * 1e6) * 1e9)).collect();
         let fit = fit_unit(&points).unwrap();
         assert_eq!(fit.unit_bytes, unit, "{fit:?}");
     }

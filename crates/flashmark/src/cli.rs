@@ -35,6 +35,8 @@ pub enum Command {
     Runs(RunsFlags),
     /// Writes the page of one run or several.
     Report(ReportFlags),
+    /// Holds media against each other: who is faster at what, where curves cross, who is best for what.
+    Compare(CompareFlags),
     /// Shows the tests, what each does and what can be set.
     Tests(TestsFlags),
     /// Simulated media to try things on.
@@ -158,6 +160,20 @@ pub struct ReportFlags {
     /// Where to write the page; with several runs, a directory for one page each.
     #[arg(long, value_name = "FILE")]
     pub html: PathBuf,
+}
+
+/// Flags of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareFlags {
+    /// Which runs, of two media or more; several runs of one medium are its repeats, and say how certain a difference is.
+    #[arg(required = true, num_args = 2.., value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Writes the comparison there as JSON; - for standard output.
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Writes it there as a page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// Flags of `tests`.

@@ -40,6 +40,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Show(flags) => commands::show::run(&flags),
         Command::Runs(flags) => commands::runs::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
+        Command::Compare(flags) => commands::compare::run(&flags),
         Command::Tests(flags) => commands::tests::run(&flags),
         Command::Sim(SimCommand::List) => commands::sim::list(),
         Command::Sim(SimCommand::Show { profile }) => commands::sim::show(&profile),

@@ -54,7 +54,7 @@ pub fn table(record: &Record) -> String {
 }
 
 /// A table in aligned columns with its footnotes.
-fn plain(table: &Table) -> String {
+pub(crate) fn plain(table: &Table) -> String {
     let mut grid = comfy_table::Table::new();
     grid.load_style(NOTHING).force_no_tty().set_content_arrangement(ContentArrangement::Disabled);
     let named = table.columns.iter().map(|column| column.name.to_owned());
@@ -273,6 +273,13 @@ impl Page {
         self.line("");
         self.line(&name);
     }
+}
+
+/// Text broken at the width, lines after the first indented.
+pub(crate) fn paragraph(text: &str, width: usize) -> String {
+    let mut out = Page { text: String::new(), width: width.max(MIN_WIDTH), ink: Ink(false) };
+    out.prose(text, 2, |_, text| text.to_owned());
+    out.text
 }
 
 /// One text to the left, one to the right, at least a blank between.

@@ -22,7 +22,10 @@ fn run(model: &str, iops: [f64; 3]) -> Record {
 fn curves_that_cross_say_where() {
     let found = compare(&[run("bypass", [261.0, 4.1, 4.0]), run("even", [100.0, 50.0, 20.0])]);
     let curve = &found.curves[0];
-    assert_eq!(curve.points.iter().map(|point| point.judgement).collect::<Vec<_>>(), [Judgement::Faster, Judgement::Slower, Judgement::Slower]);
+    assert_eq!(
+        curve.points.iter().map(|point| point.judgement).collect::<Vec<_>>(),
+        [Judgement::Faster, Judgement::Slower, Judgement::Slower]
+    );
     assert!((curve.points[0].ratio - 2.61).abs() < 1e-9);
     let [crossing] = &curve.crossings[..] else { panic!("{:?}", curve.crossings) };
     let [low, high] = crossing.ci95.unwrap();
@@ -32,7 +35,14 @@ fn curves_that_cross_say_where() {
 
 #[test]
 fn repeats_decide_over_single_runs() {
-    let clear = compare(&[run("a", [200.0; 3]), run("a", [204.0; 3]), run("a", [198.0; 3]), run("b", [100.0; 3]), run("b", [103.0; 3]), run("b", [99.0; 3])]);
+    let clear = compare(&[
+        run("a", [200.0; 3]),
+        run("a", [204.0; 3]),
+        run("a", [198.0; 3]),
+        run("b", [100.0; 3]),
+        run("b", [103.0; 3]),
+        run("b", [99.0; 3]),
+    ]);
     assert_eq!(clear.media.iter().map(|medium| medium.runs.len()).collect::<Vec<_>>(), [3, 3]);
     assert_eq!(clear.curves[0].points[0].judgement, Judgement::Faster);
     // Each run is sure of its figure, and the runs of one medium are not of one mind.
@@ -49,7 +59,10 @@ fn hosts_that_differ_are_named_and_media_ranked() {
     let found = compare(&[slow, run("fast", [900.0; 3])]);
     assert_eq!(found.differences, ["the engine differs (slow: pread/pwrite; fast: not known)"]);
     let root = found.ranks.iter().find(|rank| rank.wanted == "root-disk").unwrap();
-    assert_eq!(root.order.iter().map(|place| (place.name.as_str(), place.level)).collect::<Vec<_>>(), [("fast", "good"), ("slow", "unusable")]);
+    assert_eq!(
+        root.order.iter().map(|place| (place.name.as_str(), place.level)).collect::<Vec<_>>(),
+        [("fast", "good"), ("slow", "unusable")]
+    );
 }
 
 #[test]

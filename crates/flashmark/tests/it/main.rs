@@ -7,6 +7,7 @@ mod crash;
 mod devices;
 mod doubts;
 mod failing;
+mod findings;
 mod refusals;
 mod sim_runs;
 mod span;

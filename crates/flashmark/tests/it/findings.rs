@@ -1,0 +1,92 @@
+//! What a user reads of a medium: the verdict first, the evidence when asked for, and media side by side.
+
+use std::fs;
+
+use record::{Record, Severity};
+use serde_json::Value;
+
+use crate::support::{Flashmark, Scratch};
+
+#[test]
+fn whoever_measures_a_bad_card_reads_so_in_the_first_five_lines() {
+    for profile in ["sd-worst", "class10", "usb2-voyager", "cf-kingston-266x"] {
+        let flashmark = Flashmark::new();
+        let ran = flashmark.done(&["run", &format!("sim:{profile}"), "--suite", "standard", "--quiet"]);
+        let opening = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
+        let flat = opening.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains("Unusable as a root disk"), "{profile}: {flat}");
+        assert!(flat.contains("a second, a laptop disk does 90"), "{profile}: {flat}");
+        let found = flashmark.record().findings;
+        assert_eq!((found[0].id.as_str(), found[0].severity), ("verdict", Severity::Warning));
+    }
+}
+
+#[test]
+fn a_good_card_is_called_good_and_no_cheat() {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", "sim:a1", "--suite", "standard", "--quiet"]);
+    let flat = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("Good as a root disk"), "{flat}");
+    let cheats = ["span-cache", "small-span", "compression", "small-write-bypass", "slc-cache", "throttling", "front-area", "pattern-cheat"];
+    let found = flashmark.record().findings;
+    assert!(!found.iter().any(|finding| cheats.contains(&finding.id.as_str())), "{found:#?}");
+}
+
+#[test]
+fn unfit_for_what_it_is_wanted_for_is_a_failed_check() {
+    let flashmark = Flashmark::new();
+    let run = |wanted: &str| flashmark.run(&["run", "sim:sd-worst", "--suite", "quick", "--quiet", "--for", wanted]);
+    assert_eq!(run("root-disk,logger").code, Some(1));
+    assert_eq!(run("video=8Mbit").code, Some(0));
+    let refused = run("phone");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("'phone' is no use that is known; write root-disk, camera, video=100Mbit, logger or database"), "{refused}");
+}
+
+#[test]
+fn evidence_can_be_opened_in_text_and_on_the_page() {
+    let scratch = Scratch::new();
+    let page = scratch.at("page.html");
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:class10-bypass", "--suite", "standard", "--quiet", "--html", page.to_str().unwrap()]);
+    let told = flashmark.done(&["show", "--findings"]).out;
+    assert!(told.contains("what it means: docs/findings/small-write-bypass.md"), "{told}");
+    assert!(told.contains("random-write/2, 4 KiB: "), "{told}");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("<details><summary>Small writes take a fast way"), "{page}");
+    assert!(page.contains("href=\"#about-small-write-bypass\"") && page.contains("id=\"about-small-write-bypass\""), "{page}");
+    let asked = flashmark.done(&["show", "--for", "camera", "--findings"]).out;
+    assert!(asked.contains("as a camera card") && !asked.contains("as a root disk"), "{asked}");
+}
+
+#[test]
+fn media_are_compared() {
+    let scratch = Scratch::new();
+    let (json, page) = (scratch.at("compared.json"), scratch.at("compared.html"));
+    let flashmark = Flashmark::new();
+    for (profile, seed) in [("class10-bypass", "1"), ("class10-bypass", "2"), ("class6", "1"), ("class6", "2")] {
+        flashmark.done(&["run", &format!("sim:{profile}"), "--suite", "standard", "--quiet", "--seed", seed]);
+    }
+    let runs: Vec<String> = flashmark.runs().iter().map(|dir| dir.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
+    let words = [&["compare"], &runs[..], &["--json", json.to_str().unwrap(), "--html", page.to_str().unwrap()]].concat();
+    let told = flashmark.done(&words).out;
+    // 49 IOPS at 4 KiB and 2 at 16 KiB against 10 at both: one overtakes the other between.
+    assert!(told.contains("class6 overtakes class10-bypass at blocks of about"), "{told}");
+    let compared: Value = serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    assert_eq!(compared["media"].as_array().unwrap().len(), 2);
+    assert_eq!(compared["media"][0]["runs"].as_array().unwrap().len(), 2);
+    assert!(fs::read_to_string(page).unwrap().contains("overtakes"));
+    assert_eq!(flashmark.run(&["compare", runs[0]]).code, Some(2), "one run is no comparison");
+    assert_eq!(flashmark.run(&["compare", runs[0], "no-such-run"]).code, Some(2));
+}
+
+#[test]
+fn findings_can_be_drawn_again_from_the_record() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
+    let record = flashmark.record();
+    assert_eq!(::findings::conclude(&record), record.findings);
+    let read = Record::from_json(&record.to_json()).unwrap();
+    assert_eq!(::findings::conclude(&read), record.findings);
+}
