@@ -170,7 +170,8 @@ impl Page {
     fn findings(&mut self, record: &Record) {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
-            Severity::Warning => finding.id != "verdict",
+            // What is impossible stands among the doubts, figure by figure.
+            Severity::Warning => finding.id != "verdict" && finding.id != "impossible",
             Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
         };
         let shown: Vec<&Finding> = record.findings.iter().filter(loud).collect();
