@@ -2,6 +2,7 @@
 
 mod align_read;
 mod buffered_read;
+pub mod capacity;
 mod content_sweep;
 mod ext2_fill;
 mod ext2_format;
@@ -62,6 +63,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &whole_view::WholeView,
     &steady_state::SteadyStateTest,
     &uflip::Uflip,
+    &capacity::Capacity,
 ];
 
 /// The test of this name, or an error that names the nearest ones.

@@ -1,0 +1,164 @@
+//! `capacity`: is as much there as the medium says? Good, damaged, limbo, wraparound or chain; the real size; the cache (flash.md C1).
+//!
+//! Marks at random places, a growing stretch of writes that overwhelms whatever memory the controller may have, a comb of reads that
+//! shows where addresses fold, and a search for the end of what is kept. Every block that is written says to which address it was written,
+//! so one read of a folded address gives a distance. All places are drawn from the run's seed: no controller can know them.
+//! The first MiB (partition table, boot code) is spared as far as addresses do not fold onto it.
+//!
+//! # What it leaves
+//! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent where time or medium ended before it was
+//! known), `real_bytes` (with the interval it lies in where it was not found to the sector), `wrap_bytes` (what addresses are taken modulo,
+//! 0 where they are not), `cache_bytes` (the amount of writes after which marks were gone, with the one after which they were not as the lower
+//! bound; absent where nothing was ever gone), `overwhelmed_bytes` (a larger cache would hide a fake), `marks_good`, `marks_changed`,
+//! `marks_stale`, `marks_elsewhere`, `marks_lost`, `marks_unusable` (places by what they showed last).
+//! Series `marks: good` and so on: the place that was read against the place to which what was found there had been written (0: nothing of
+//! ours). On a good medium that is the diagonal, on a wraparound a saw.
+
+mod hunt;
+mod prober;
+mod seen;
+#[cfg(test)]
+mod tests;
+pub mod trial;
+
+use record::units::{Bytes, KIB, MIB};
+use record::{Axis, Content, Direction, Estimate, Params, Pattern, PlannedCell, Region, Series, Stop};
+
+use self::hunt::{Found, Hunt};
+use self::prober::{Halt, Prober};
+use self::seen::Seen;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// What is never touched at the front.
+const SPARED_BYTES: u64 = MIB;
+/// A medium smaller than this has no room for marks beside a run.
+const SMALLEST_BYTES: u64 = 16 * MIB;
+/// Size of a mark.
+const MARK_BYTES: u64 = 4 * KIB;
+/// Written beside run and overwhelming: marks and windows.
+const MARKS_MOST_BYTES: u64 = 32 * MIB;
+/// Points a series keeps.
+const MOST_POINTS: usize = 240;
+
+/// The test.
+pub struct Capacity;
+
+impl Test for Capacity {
+    fn name(&self) -> &'static str {
+        "capacity"
+    }
+    fn about(&self) -> &'static str {
+        "whether as much is there as the medium says: good, damaged, limbo, wraparound or chain; real size, size of the cache"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md C1"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "cache", default: "1GiB", about: "a cache up to this size does not deceive it; at most half of the medium" },
+            Setting { name: "max_time", default: "5m", about: "at most this long; a cache is overwhelmed as far as time allows" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, raw: true, data: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let cache_bytes = settings.size("cache")?.max(4 * MIB);
+        let max_ns = settings.duration_ns("max_time")?;
+        let whole = match site.region(Region::Whole, u64::MAX) {
+            Ok(whole) => whole,
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        if whole.bytes < SMALLEST_BYTES {
+            cells.skip(format!("a medium of {} is too small to hide anything; verify writes it whole", Bytes(whole.bytes)));
+            return Ok(());
+        }
+        let block_bytes = MARK_BYTES.max(site.facts.logical_block_bytes);
+        let mut params = Params {
+            direction: Some(Direction::Write),
+            pattern: Some(Pattern::Uniform),
+            block_bytes: Some(block_bytes),
+            region: Some(Region::Whole),
+            span_offset_bytes: Some(SPARED_BYTES),
+            span_bytes: Some((whole.bytes - SPARED_BYTES) / block_bytes * block_bytes),
+            queue_depth: 1,
+            threads: 1,
+            content: Some(Content::Incompressible),
+            ..Params::default()
+        };
+        params.other.insert("cache_bytes".into(), cache_bytes as f64);
+        // The run, and overwhelming once more for each stage of the search.
+        let most = cache_bytes.min(whole.bytes).saturating_mul(3).saturating_add(MARKS_MOST_BYTES).max(512 * MIB);
+        cells.add(params, max_ns, most);
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let mut found = Found::default();
+        let mut prober = Prober::new(cell, bench);
+        let ended = Hunt::new(&mut prober, &mut found, cell.setting("cache_bytes") as u64).go();
+        let Prober { mut outcome, shown, .. } = prober;
+        if outcome.cell.stop != Stop::Error && outcome.cell.stop != Stop::Interrupted {
+            outcome.cell.stop = if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
+        }
+        if found.kind.is_none() && shown.values().any(|seen| matches!(seen, Seen::Changed | Seen::Stale | Seen::Unusable)) {
+            found.kind = Some(hunt::Kind::Damaged);
+        }
+        let shown: Vec<(u64, Seen)> = shown.into_iter().collect();
+        tell(&mut outcome, &found, &shown);
+        outcome
+    }
+}
+
+/// Puts into the cell what was found.
+fn tell(outcome: &mut Outcome, found: &Found, shown: &[(u64, Seen)]) {
+    let n = shown.len() as u64;
+    let exactly = |value: u64| Estimate { value: value as f64, ci95: None, n };
+    let between = |[low, high]: [u64; 2], value: u64| Estimate { ci95: (low < high).then_some([low as f64, high as f64]), ..exactly(value) };
+    let cell = &mut outcome.cell;
+    let mut put = |name: &str, figure: Estimate| cell.metrics.other.extend([(name.to_owned(), figure)]);
+    if let Some(kind) = found.kind {
+        put("type", exactly(kind as u64));
+        put("wrap_bytes", exactly(found.wrap_bytes.unwrap_or(0)));
+    }
+    if let (Some(_), Some(real)) = (found.kind, found.real_bytes) {
+        put("real_bytes", between(real, real[0]));
+    }
+    if let Some(cache) = found.cache_bytes {
+        put("cache_bytes", between(cache, cache[1]));
+    }
+    put("overwhelmed_bytes", exactly(found.overwhelmed_bytes));
+    for (name, is) in NAMES {
+        let points: Vec<[f64; 2]> = shown.iter().filter(|(_, seen)| is(seen)).map(|point| plotted(*point)).collect();
+        put(&format!("marks_{name}"), exactly(points.len() as u64));
+        let thinned: Vec<[f64; 2]> = points.iter().step_by(points.len().div_ceil(MOST_POINTS).max(1)).copied().collect();
+        if !thinned.is_empty() {
+            cell.series.push(Series { name: format!("marks: {name}"), x: Axis::OffsetBytes, y: Axis::OffsetBytes, points: thinned });
+        }
+    }
+}
+
+/// What a place may have shown, by name.
+type Named = (&'static str, fn(&Seen) -> bool);
+const NAMES: [Named; 6] = [
+    ("good", |seen| matches!(seen, Seen::Good)),
+    ("changed", |seen| matches!(seen, Seen::Changed)),
+    ("stale", |seen| matches!(seen, Seen::Stale)),
+    ("elsewhere", |seen| matches!(seen, Seen::Elsewhere { .. })),
+    ("lost", |seen| matches!(seen, Seen::Lost)),
+    ("unusable", |seen| matches!(seen, Seen::Unusable)),
+];
+
+/// A place, and where what it showed had been written to.
+fn plotted((place, seen): (u64, Seen)) -> [f64; 2] {
+    let by = match seen {
+        Seen::Good | Seen::Changed | Seen::Stale => place,
+        Seen::Elsewhere { by_bytes } => by_bytes,
+        Seen::Lost | Seen::Unusable => 0,
+    };
+    [place as f64, by as f64]
+}

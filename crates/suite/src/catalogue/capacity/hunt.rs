@@ -1,0 +1,527 @@
+//! The stages of the probe.
+//!
+//! 1. **Mark.** Single blocks are written at random places of the upper part, in groups; each group has a place near the end.
+//! 2. **Overwhelm.** From the front a *run* is written in a row, longer and longer. Each time it has doubled, one group is read, and no group
+//!    twice. Where there is no flash, the marks vanish as soon as no memory of the controller answers for them: that is the size of the cache.
+//! 3. **Fold.** Once the run is long enough, the addresses above it are read at random distances of at most the length of the run. On a medium
+//!    that takes addresses modulo something, some of them show the run, each block of which says where it belongs: the greatest
+//!    common divisor of the distances is the module, whatever it is.
+//! 4. **Narrow down.** Between the last place that keeps data and the first that does not, blocks are marked, the cache is overwhelmed, the blocks
+//!    are read, until 16 MiB are left. These are written whole and read sector by sector.
+
+use device::Extent;
+use record::units::{KIB, MIB};
+
+use super::prober::{Flow, Halt, Prober};
+use super::seen::{Seen, common, tail};
+use crate::random::Random;
+
+/// Length of the run at its first doubling.
+const FIRST_RUN_BYTES: u64 = 4 * MIB;
+/// Places of a group: near the end, and anywhere.
+const NEAR_END: u64 = 1;
+const ANYWHERE: u64 = 4;
+/// What is written in the time of a read, about. With a run of `l` bytes on a medium of `c`, folded addresses are sought in the time of writing
+/// `l` bytes and of `2 c / l` reads, which is shortest at the root of `2 c` times this.
+const READ_WORTH_BYTES: u64 = 10_000;
+/// Folded addresses are not sought with a shorter run, nor by more reads.
+const SHORTEST_FOLDING_BYTES: u64 = 16 * MIB;
+const MOST_FOLDING_READS: u64 = 16384;
+/// Addresses with data of others that are enough to work out a module.
+const ENOUGH_FOLDED: usize = 24;
+/// Places that cannot be read after which folded addresses are sought no further: an error may take the medium seconds.
+const ENOUGH_UNUSABLE: usize = 64;
+/// Places at which a module is tried, and how many have to agree.
+const TRIALS: usize = 8;
+const AGREEING: usize = 6;
+/// What is left to be written whole.
+const WINDOW_BYTES: u64 = 16 * MIB;
+const WINDOW_PIECE_BYTES: u64 = 256 * KIB;
+/// What overwhelms a cache of which nothing is known, at first and at last.
+const COMMON_CACHE_BYTES: u64 = 64 * MIB;
+const LARGE_CACHE_BYTES: u64 = 256 * MIB;
+/// A lost tail shorter than this is damage.
+const SHORTEST_TAIL_BYTES: u64 = 64 * KIB;
+/// Lost marks, and none that is out of place, that make a tail before it is measured.
+const CLEAR_TAIL: usize = 3;
+/// Share of marks on the wrong side of the real size from which on they are damage.
+const SCATTERED: f64 = 0.1;
+/// Blocks of the run that are read at the end, and their size.
+const RUN_SAMPLES: u64 = 256;
+const RUN_SAMPLE_BYTES: u64 = 16 * KIB;
+/// Share of the cell's time kept for what comes after the run.
+const RESERVE: u64 = 5;
+
+/// What a medium turned out to be. The numbers are those of `metrics.other["type"]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// All of it keeps data.
+    Good = 0,
+    /// Single places do not, or none does.
+    Damaged = 1,
+    /// From some place on nothing is kept.
+    Limbo = 2,
+    /// Addresses beyond the real size are those at the front.
+    Wraparound = 3,
+    /// Addresses fold, and a part of what they fold to has no flash.
+    Chain = 4,
+}
+
+/// What was found so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// What it is.
+    pub kind: Option<Kind>,
+    /// Bytes from the first on that keep data: at least, at most.
+    pub real_bytes: Option<[u64; 2]>,
+    /// What addresses are taken modulo.
+    pub wrap_bytes: Option<u64>,
+    /// What the controller's memory holds of the latest writes: at least, at most.
+    pub cache_bytes: Option<[u64; 2]>,
+    /// Written after the marks before they were read for the last time.
+    pub overwhelmed_bytes: u64,
+}
+
+/// The probe under way.
+pub struct Hunt<'h, 'a, 'b> {
+    prober: &'h mut Prober<'a, 'b>,
+    found: &'h mut Found,
+    random: Random,
+    run_pass: u32,
+    mark_pass: u32,
+    run_bytes: u64,
+    run_ns: u64,
+    /// What writing a mark takes, in nanoseconds.
+    mark_ns: f64,
+    /// Places whose marks were read after every cache was overwhelmed: whether they were kept.
+    evidence: Vec<(u64, bool)>,
+    longest_run_bytes: u64,
+    folding_from_bytes: u64,
+}
+
+/// Why a run was not made longer.
+enum Trouble {
+    /// Marks of this step were gone.
+    Vanished(usize),
+    /// Addresses fold.
+    Folded,
+}
+
+impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
+    /// A probe whose run becomes no longer than this.
+    pub fn new(prober: &'h mut Prober<'a, 'b>, found: &'h mut Found, cache_bytes: u64) -> Hunt<'h, 'a, 'b> {
+        let span = prober.span;
+        let longest_run_bytes = cache_bytes.min(span.bytes / 2) / MIB * MIB;
+        let shortest_bytes = (2 * span.bytes).saturating_mul(READ_WORTH_BYTES).isqrt().next_multiple_of(MIB);
+        let folding_from_bytes = shortest_bytes.max(SHORTEST_FOLDING_BYTES).min(longest_run_bytes);
+        let random = prober.bench.random("places");
+        let (mark_pass, run_pass) = (prober.new_data(), prober.new_data());
+        Hunt { prober, found, random, run_pass, mark_pass, run_bytes: 0, run_ns: 0, mark_ns: 0.0, evidence: Vec::new(), longest_run_bytes, folding_from_bytes }
+    }
+
+    /// Goes through the stages until the medium is known for what it is. What is known is in `found`, however this ends.
+    pub fn go(&mut self) -> Flow {
+        let steps = self.steps();
+        let groups = self.places(steps.len() as u64);
+        self.mark(&groups)?;
+        let trouble = match self.grow(&steps, &groups)? {
+            None => self.look_again(&steps, &groups)?,
+            trouble => trouble,
+        };
+        match trouble {
+            None => self.clear(),
+            Some(Trouble::Folded) => self.fold(),
+            Some(Trouble::Vanished(step)) => self.vanished(step, &steps, &groups),
+        }
+    }
+
+    /// How long the run is at each step.
+    fn steps(&self) -> Vec<u64> {
+        let doublings = std::iter::successors(Some(FIRST_RUN_BYTES), |bytes| Some(bytes * 2));
+        let mut steps: Vec<u64> = [0].into_iter().chain(doublings.take_while(|bytes| *bytes < self.longest_run_bytes)).collect();
+        steps.push(self.longest_run_bytes);
+        steps
+    }
+
+    /// Places for marks, in groups. The very last block is in the first group, the others have one somewhere near it.
+    fn places(&mut self, groups: u64) -> Vec<Vec<u64>> {
+        let (span, block) = (self.prober.span, self.prober.block_bytes);
+        let zone = Extent::new(span.offset_bytes + self.longest_run_bytes, span.bytes - self.longest_run_bytes);
+        let mut groups: Vec<Vec<u64>> = (0..groups)
+            .map(|group| {
+                let nearest = (zone.bytes / 64 / block).max(2) as f64;
+                let blocks = if group == 0 { 1 } else { (nearest.powf(self.random.unit()) as u64).max(1) };
+                (0..NEAR_END).map(|_| zone.end() - blocks * block).collect()
+            })
+            .collect();
+        let strata = ANYWHERE * groups.len() as u64;
+        for (index, place) in stratified(zone, strata, block, &mut self.random).into_iter().enumerate() {
+            let group = index % groups.len();
+            groups[group].push(place);
+        }
+        groups
+    }
+
+    fn mark(&mut self, groups: &[Vec<u64>]) -> Flow {
+        let block = self.prober.block_bytes;
+        let mut places: Vec<u64> = groups.concat();
+        places.sort_unstable();
+        places.dedup();
+        self.prober.bench.part(0.0, 0.15);
+        let (marks, started_ns) = (places.len() as f64, self.prober.now_ns());
+        self.prober.write("marking", self.mark_pass, block, places.into_iter().map(|place| Extent::new(place, block)))?;
+        self.prober.flush();
+        self.mark_ns = (self.prober.now_ns() - started_ns) as f64 / marks;
+        Ok(())
+    }
+
+    /// Makes the run longer, step by step, until marks are gone, addresses fold, or it is as long as it may be.
+    fn grow(&mut self, steps: &[u64], groups: &[Vec<u64>]) -> Flow<Option<Trouble>> {
+        let mut folding_sought = false;
+        for (step, &bytes) in steps.iter().enumerate() {
+            if !self.has_time_for(bytes) {
+                return Ok(None);
+            }
+            self.prober.bench.part(0.15 + 0.6 * step as f64 / steps.len() as f64, 0.15 + 0.6 * (step + 1) as f64 / steps.len() as f64);
+            self.extend_run(bytes)?;
+            if !folding_sought && bytes >= self.folding_from_bytes {
+                folding_sought = true;
+                self.seek_folding(0)?;
+            }
+            let seen = self.read_marks(&groups[step])?;
+            if !self.prober.folded.is_empty() {
+                return Ok(Some(Trouble::Folded));
+            }
+            if !seen.iter().all(|(place, seen)| seen.is_present(*place, None)) {
+                return Ok(Some(Trouble::Vanished(step)));
+            }
+            self.found.overwhelmed_bytes = bytes;
+        }
+        Ok(None)
+    }
+
+    /// Whether the run can be made this long at the rate so far, with time left for what follows.
+    fn has_time_for(&mut self, bytes: u64) -> bool {
+        let (left_ns, all_ns) = (self.prober.bench.time_left_ns(), self.prober.bench.allotted_ns);
+        if self.run_bytes == 0 {
+            return left_ns > 0;
+        }
+        let needed_ns = (bytes - self.run_bytes) as f64 / self.run_bytes as f64 * self.run_ns as f64;
+        needed_ns <= left_ns.saturating_sub(all_ns / RESERVE) as f64
+    }
+
+    fn extend_run(&mut self, bytes: u64) -> Flow {
+        let first = self.prober.span.offset_bytes;
+        let pieces = (self.run_bytes / MIB..bytes / MIB).map(|piece| Extent::new(first + piece * MIB, MIB));
+        let started_ns = self.prober.now_ns();
+        self.prober.write("overwhelming caches", self.run_pass, MIB, pieces)?;
+        self.run_ns += self.prober.now_ns() - started_ns;
+        self.run_bytes = self.run_bytes.max(bytes);
+        Ok(())
+    }
+
+    fn read_marks(&mut self, places: &[u64]) -> Flow<Vec<(u64, Seen)>> {
+        let seen = self.prober.read("reading marks", self.mark_pass, places, self.prober.block_bytes, |_| false)?;
+        self.prober.keep(&seen);
+        Ok(seen)
+    }
+
+    /// Reads above the run for images of it. The last `cached_bytes` of it may not be on flash yet.
+    fn seek_folding(&mut self, cached_bytes: u64) -> Flow {
+        let (span, block) = (self.prober.span, self.prober.block_bytes);
+        let run_end = span.offset_bytes + self.run_bytes;
+        let above = Extent::new(run_end, span.end() - run_end);
+        // One place in each half of the run's length: two neighbours are never further apart than the run is long.
+        let stride = (self.run_bytes.saturating_sub(cached_bytes) / 2).max(above.bytes / MOST_FOLDING_READS).max(MIB);
+        let places = stratified(above, above.bytes.div_ceil(stride), block, &mut self.random);
+        let enough = |seen: &[(u64, Seen)]| {
+            let count = |is: fn(&Seen) -> bool| seen.iter().filter(|(_, seen)| is(seen)).count();
+            count(|seen| matches!(seen, Seen::Elsewhere { .. })) >= ENOUGH_FOLDED || count(|seen| *seen == Seen::Unusable) >= ENOUGH_UNUSABLE
+        };
+        self.prober.read("looking for folded addresses", self.run_pass, &places, block, enough).map(drop)
+    }
+
+    /// The run is as long as it may be: all marks once more, the run itself, and folded addresses by a finer comb.
+    fn look_again(&mut self, steps: &[u64], groups: &[Vec<u64>]) -> Flow<Option<Trouble>> {
+        self.prober.bench.part(0.75, 1.0);
+        self.seek_folding(0)?;
+        let mut places = groups.concat();
+        places.sort_unstable();
+        let seen = self.read_marks(&places)?;
+        if !self.prober.folded.is_empty() {
+            return Ok(Some(Trouble::Folded));
+        }
+        let run = Extent::new(self.prober.span.offset_bytes, self.run_bytes);
+        let samples = stratified(run, RUN_SAMPLES.min(self.run_bytes / RUN_SAMPLE_BYTES), RUN_SAMPLE_BYTES, &mut self.random);
+        let sampled = self.prober.read("reading the run", self.run_pass, &samples, RUN_SAMPLE_BYTES, |_| false)?;
+        self.prober.keep(&sampled);
+        let lost = |seen: &[(u64, Seen)]| seen.iter().any(|(place, seen)| !seen.is_present(*place, None));
+        let last = steps.iter().rposition(|bytes| *bytes <= self.run_bytes).unwrap_or(0);
+        Ok((lost(&seen) || lost(&sampled)).then_some(Trouble::Vanished(last)))
+    }
+
+    /// Nothing was lost, nothing folds; a verdict, if caches of common size were overwhelmed.
+    fn clear(&mut self) -> Flow {
+        if self.run_bytes < self.folding_from_bytes.max(COMMON_CACHE_BYTES).min(self.longest_run_bytes) {
+            return Err(Halt::TimeUp);
+        }
+        let damaged = self.prober.shown.values().any(|seen| *seen != Seen::Good);
+        self.found.kind = Some(if damaged { Kind::Damaged } else { Kind::Good });
+        let capacity = self.prober.span.end();
+        self.found.real_bytes = Some([capacity, capacity]);
+        Ok(())
+    }
+
+    /// Marks were gone after this step: a lost tail, places that fold, or damage.
+    fn vanished(&mut self, step: usize, steps: &[u64], groups: &[Vec<u64>]) -> Flow {
+        self.found.cache_bytes = Some([if step == 0 { 0 } else { steps[step - 1] }, steps[step]]);
+        // What was marked last has had the least written after it; now at least as much as what was marked first.
+        let cached_bytes = steps[step] + MIB;
+        self.extend_run((cached_bytes + self.folding_from_bytes).min(self.longest_run_bytes).max(self.run_bytes))?;
+        self.seek_folding(cached_bytes)?;
+        let mut later = groups[step..].concat();
+        later.sort_unstable();
+        let seen = self.read_marks(&later)?;
+        if !self.prober.folded.is_empty() {
+            return self.fold();
+        }
+        self.evidence = seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, None))).collect();
+        let (first, end) = (self.prober.span.offset_bytes, self.prober.span.end());
+        let (kept, lost, wrong) = self.split(&self.evidence, first);
+        let Some(lost) = lost else { return self.damaged() };
+        if wrong == 0 && self.evidence.iter().filter(|(_, present)| !present).count() >= CLEAR_TAIL {
+            self.found.kind = Some(Kind::Limbo);
+        }
+        let real_bytes = self.narrow_down(kept, lost, cached_bytes)?;
+        if real_bytes == first {
+            (self.found.kind, self.found.real_bytes) = (Some(Kind::Damaged), Some([0, 0]));
+            return Ok(());
+        }
+        if end - real_bytes < SHORTEST_TAIL_BYTES || self.is_scattered(real_bytes) {
+            return self.damaged();
+        }
+        self.found.kind = Some(Kind::Limbo);
+        Ok(())
+    }
+
+    /// The end of what is kept, the beginning of the lost tail, and how many places fit neither; the places are in order.
+    fn split(&self, points: &[(u64, bool)], first: u64) -> (u64, Option<u64>, usize) {
+        let (cut, wrong) = tail(&points.iter().map(|(_, present)| *present).collect::<Vec<_>>());
+        let kept = if cut == 0 { first } else { points[cut - 1].0 + self.prober.block_bytes };
+        (kept, points.get(cut).map(|(place, _)| *place), wrong)
+    }
+
+    /// Whether places are lost below the real size, or kept above, as no honest fake has them.
+    fn is_scattered(&self, real_bytes: u64) -> bool {
+        let share = |points: Vec<bool>| points.iter().filter(|wrong| **wrong).count() as f64 / points.len().max(1) as f64;
+        let below = self.evidence.iter().filter(|(place, _)| *place < real_bytes).map(|(_, present)| !present);
+        let above = self.evidence.iter().filter(|(place, _)| *place >= real_bytes).map(|(_, present)| *present);
+        share(below.collect()).max(share(above.collect())) > SCATTERED
+    }
+
+    fn damaged(&mut self) -> Flow {
+        self.found.kind = Some(Kind::Damaged);
+        self.found.cache_bytes = None;
+        self.found.real_bytes = Some([self.prober.span.end(); 2]);
+        Ok(())
+    }
+
+    /// Addresses fold: modulo what, and how much of that is there.
+    fn fold(&mut self) -> Flow {
+        if self.prober.folded.len() < ENOUGH_FOLDED {
+            self.extend_run(self.folding_from_bytes.max(self.run_bytes))?;
+            self.seek_folding(0)?;
+        }
+        let Some(module) = self.module()? else { return self.damaged() };
+        self.prober.module = Some(module);
+        self.found.wrap_bytes = Some(module);
+        self.found.kind = Some(Kind::Wraparound);
+        let first = self.prober.span.offset_bytes;
+        self.found.real_bytes = Some([first.min(module), module]);
+        if module <= first + WINDOW_BYTES {
+            return self.settle(module, first.min(module), COMMON_CACHE_BYTES);
+        }
+        let cached_bytes = self.found.cache_bytes.map_or(0, |[_, most]| most + MIB).max(COMMON_CACHE_BYTES);
+        match self.first_lost(module, cached_bytes)? {
+            None => {
+                self.found.real_bytes = Some([module, module]);
+                Ok(())
+            }
+            Some((kept, lost, cached_bytes)) => {
+                self.found.kind = Some(Kind::Chain);
+                let real_bytes = self.narrow_down(kept, lost, cached_bytes)?;
+                self.settled(module, real_bytes)
+            }
+        }
+    }
+
+    /// A module so small that all below it is written whole.
+    fn settle(&mut self, module: u64, first: u64, cached_bytes: u64) -> Flow {
+        let real_bytes = if first == module { module } else { self.window(first, module, cached_bytes)? };
+        self.settled(module, real_bytes)
+    }
+
+    /// So much of the module is there.
+    fn settled(&mut self, module: u64, real_bytes: u64) -> Flow {
+        let whole = module.saturating_sub(real_bytes) < SHORTEST_TAIL_BYTES;
+        let real_bytes = if whole { module } else { real_bytes };
+        self.found.real_bytes = Some([real_bytes, real_bytes]);
+        self.found.kind = Some(if whole { Kind::Wraparound } else { Kind::Chain });
+        Ok(())
+    }
+
+    /// Marks below the module: what is kept up to where, and what is lost from where on, or nothing if all is kept. Half of the marks are
+    /// read after a cache of common size is overwhelmed, the rest after a large one.
+    fn first_lost(&mut self, module: u64, cached_bytes: u64) -> Flow<Option<(u64, u64, u64)>> {
+        let (first, block) = (self.prober.span.offset_bytes, self.prober.block_bytes);
+        let below = Extent::new(first, (module - first) / block * block);
+        let mut places = stratified(Extent::new(first, below.bytes - 2 * block), 14, block, &mut self.random);
+        places.extend([below.end() - 2 * block, below.end() - block]);
+        let pass = self.prober.new_data();
+        self.prober.write("marking", pass, block, places.iter().map(|place| Extent::new(*place, block)))?;
+        let (mut written, mut points) = (0, Vec::new());
+        for (half, bytes) in [cached_bytes, cached_bytes.max(LARGE_CACHE_BYTES)].into_iter().enumerate() {
+            let spared = Extent::new(first, below.bytes);
+            self.prober.overwhelm(bytes - written, spared)?;
+            written = bytes;
+            let chosen: Vec<u64> = places.iter().copied().skip(half).step_by(2).collect();
+            points.extend(self.kept(pass, &chosen)?);
+            if points.iter().any(|(_, present)| !present) {
+                break;
+            }
+        }
+        points.sort_unstable();
+        let (kept, lost, _) = self.split(&points, first);
+        Ok(lost.map(|lost| (kept, lost, written)))
+    }
+
+    /// Reads marks of a pass: whether each is still there.
+    fn kept(&mut self, pass: u32, places: &[u64]) -> Flow<Vec<(u64, bool)>> {
+        let seen = self.prober.read("reading marks", pass, places, self.prober.block_bytes, |_| false)?;
+        self.prober.keep(&seen);
+        let module = self.prober.module;
+        Ok(seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, module))).collect())
+    }
+
+    /// What all distances of folded addresses have in common, if that is what addresses are taken modulo. Where the true module is a part of
+    /// it, reads at multiples of that part show distances that are not multiples of the whole.
+    fn module(&mut self) -> Flow<Option<u64>> {
+        let Some(mut module) = self.common_distance() else { return Ok(None) };
+        loop {
+            for divisor in [2, 3, 5, 7, 11, 13] {
+                if module.is_multiple_of(divisor) && module / divisor >= MIB {
+                    self.read_images(module / divisor, divisor)?;
+                }
+            }
+            match self.common_distance() {
+                Some(smaller) if smaller < module => module = smaller,
+                _ => break,
+            }
+        }
+        let seen = self.read_images(module, 1)?;
+        let agreeing = seen.iter().filter(|(place, seen)| matches!(seen, Seen::Elsewhere { .. }) && seen.is_present(*place, Some(module))).count();
+        Ok((agreeing * TRIALS >= AGREEING * seen.len().max(1)).then_some(module))
+    }
+
+    fn common_distance(&self) -> Option<u64> {
+        common(self.prober.folded.iter().map(|(place, by)| place.abs_diff(*by)))
+    }
+
+    /// Reads where images of the run should be if addresses folded at `module`: so many times away from it, but no multiple of `untold` times.
+    fn read_images(&mut self, module: u64, untold: u64) -> Flow<Vec<(u64, Seen)>> {
+        let (span, block) = (self.prober.span, self.prober.block_bytes);
+        let run_end = span.offset_bytes + self.run_bytes;
+        let known: Vec<u64> =
+            self.prober.folded.iter().map(|(_, by)| by / block * block).filter(|by| (span.offset_bytes..run_end).contains(by)).collect();
+        let mut places = Vec::new();
+        for _ in 0..TRIALS * 64 {
+            if known.is_empty() || places.len() == TRIALS {
+                break;
+            }
+            let from = known[self.random.below(known.len() as u64) as usize];
+            let turns = 1 + self.random.below((span.end() / module).max(1));
+            let place = (from + turns * module) / block * block;
+            if place >= run_end && place + block <= span.end() && (untold == 1 || !turns.is_multiple_of(untold)) {
+                places.push(place);
+            }
+        }
+        self.prober.read("looking for folded addresses", self.run_pass, &places, block, |_| false)
+    }
+
+    /// The real size between what is kept up to `kept` and what is lost from `lost` on, to the sector.
+    fn narrow_down(&mut self, mut kept: u64, mut lost: u64, cached_bytes: u64) -> Flow<u64> {
+        let block = self.prober.block_bytes;
+        let at_once = self.marks_at_once(cached_bytes);
+        self.found.real_bytes = Some([kept, lost]);
+        while lost - kept > WINDOW_BYTES.max(cached_bytes / 2) {
+            let between = Extent::new(kept, lost - kept);
+            let places = stratified(between, at_once, block, &mut self.random);
+            let pass = self.prober.new_data();
+            self.prober.write("narrowing down", pass, block, places.iter().map(|place| Extent::new(*place, block)))?;
+            self.prober.overwhelm(cached_bytes, between)?;
+            let points = self.kept(pass, &places)?;
+            let (up_to, from, _) = self.split(&points, kept);
+            (kept, lost) = (up_to, from.unwrap_or(lost));
+            self.evidence.extend(points);
+            self.found.real_bytes = Some([kept, lost]);
+        }
+        let real_bytes = self.window(kept, lost, cached_bytes)?;
+        self.found.real_bytes = Some([real_bytes, real_bytes]);
+        Ok(real_bytes)
+    }
+
+    /// How many marks a round should have, from 8 to 128: so many that what is left shrinks fastest for the time that marks and overwhelming
+    /// take.
+    fn marks_at_once(&self, cached_bytes: u64) -> u64 {
+        let overwhelming_ns = cached_bytes as f64 * self.run_ns as f64 / self.run_bytes.max(1) as f64;
+        let cost = |marks: &u64| (*marks as f64 * self.mark_ns + overwhelming_ns) / (*marks as f64).ln();
+        [8, 16, 32, 64, 128].into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b))).expect("there are five to choose from")
+    }
+
+    /// Writes a small range whole and reads it sector by sector: where its lost tail begins.
+    fn window(&mut self, kept: u64, lost: u64, cached_bytes: u64) -> Flow<u64> {
+        let logical = self.prober.bench.site.facts.logical_block_bytes.max(512);
+        // Not beyond `lost`: there may be the first bytes of the medium again.
+        let range = Extent::new(kept, lost.saturating_sub(kept) / logical * logical);
+        if range.bytes == 0 {
+            return Ok(lost);
+        }
+        let pieces = (0..range.bytes.div_ceil(WINDOW_PIECE_BYTES)).map(|piece| {
+            let at = piece * WINDOW_PIECE_BYTES;
+            Extent::new(kept + at, WINDOW_PIECE_BYTES.min(range.bytes - at))
+        });
+        let pass = self.prober.new_data();
+        self.prober.write("narrowing down", pass, WINDOW_PIECE_BYTES, pieces)?;
+        self.prober.overwhelm(cached_bytes, range)?;
+        let present = self.prober.sectors("narrowing down", pass, range, WINDOW_PIECE_BYTES)?;
+        let (cut, _) = tail(&present);
+        Ok(if cut == present.len() { lost } else { kept + cut as u64 * 512 })
+    }
+}
+
+/// One random block in each of so many equal parts of a range, in order.
+fn stratified(range: Extent, parts: u64, block_bytes: u64, random: &mut Random) -> Vec<u64> {
+    let blocks = range.bytes / block_bytes;
+    let bound = |part: u64| (u128::from(blocks) * u128::from(part) / u128::from(parts.max(1))) as u64;
+    let place = |part: u64, random: &mut Random| {
+        let (from, to) = (bound(part), bound(part + 1));
+        (to > from).then(|| range.offset_bytes + (from + random.below(to - from)) * block_bytes)
+    };
+    (0..parts).filter_map(|part| place(part, random)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn one_block_of_each_part_in_order(offset in 0u64..1 << 30, bytes in 0u64..1 << 32, parts in 0u64..300, seed: u64) {
+            let range = Extent::new(offset * 512, bytes);
+            let places = stratified(range, parts, 4096, &mut Random::new(seed, ""));
+            assert!(places.iter().all(|place| range.contains(&Extent::new(*place, 4096))));
+            assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
+            assert_eq!(places.len() as u64, parts.min(bytes / 4096));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Writing marks and reading them back, whatever becomes of single places.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use device::content::Filler;
+use device::{Device, Extent, IoErrorKind};
+use record::units::MIB;
+use record::{PlannedCell, Stop};
+
+use super::seen::Seen;
+use crate::drive::{Limits, Load};
+use crate::plan::span_of;
+use crate::{Bench, Outcome, Tally};
+
+/// Errors of single places that are taken as findings; a medium with more has failed.
+const MOST_ERRORS: u32 = 1000;
+
+/// Why probing ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// The time is up.
+    TimeUp,
+    /// The medium failed, or the run was interrupted; the outcome says which.
+    Over,
+}
+
+/// What comes of a step, unless it ended early.
+pub type Flow<T = ()> = Result<T, Halt>;
+
+/// The medium with everything that was learnt of its places.
+pub struct Prober<'a, 'b> {
+    /// What the cell holds.
+    pub bench: &'a mut Bench<'b>,
+    /// What came of it so far.
+    pub outcome: Outcome,
+    /// What may be touched.
+    pub span: Extent,
+    /// Bytes of a mark.
+    pub block_bytes: u64,
+    /// Addresses that differ by a multiple of this are the same flash, once that is known.
+    pub module: Option<u64>,
+    /// The last that each place showed.
+    pub shown: BTreeMap<u64, Seen>,
+    /// Addresses with data of others: read at, written to.
+    pub folded: Vec<(u64, u64)>,
+    /// Bytes that may still be written.
+    pub budget_bytes: u64,
+    /// The pass of the data written last.
+    pass: u32,
+    cursor_bytes: u64,
+    errors: u32,
+}
+
+impl<'a, 'b> Prober<'a, 'b> {
+    /// Nothing written yet.
+    pub fn new(cell: &PlannedCell, bench: &'a mut Bench<'b>) -> Prober<'a, 'b> {
+        // Data of its own: other tests' passes are small numbers.
+        let pass = 1 << 30 | (bench.random("data").bits() as u32 >> 3);
+        Prober {
+            outcome: Outcome::new(cell),
+            span: span_of(cell),
+            block_bytes: cell.block_bytes(),
+            module: None,
+            shown: BTreeMap::new(),
+            folded: Vec::new(),
+            budget_bytes: cell.max_written_bytes,
+            pass,
+            cursor_bytes: 0,
+            errors: 0,
+            bench,
+        }
+    }
+
+    /// Begins new data, which differs from all that was written before; its pass.
+    pub fn new_data(&mut self) -> u32 {
+        self.pass += 1;
+        self.pass
+    }
+
+    /// Writes data of this pass. A place that cannot be written is noted, and the next one follows.
+    pub fn write(&mut self, phase: &'static str, pass: u32, largest_bytes: u64, places: impl IntoIterator<Item = Extent>) -> Flow {
+        let load = Load { pass, ..Load::write(largest_bytes) };
+        let mut places = places.into_iter();
+        let mut left_bytes = self.budget_bytes;
+        let mut last = None;
+        loop {
+            let limits = Limits::time(self.time_left()?);
+            let tally = self.bench.drive(phase, &load, &limits, &mut |_| {
+                let place = places.next().filter(|place| place.bytes <= left_bytes)?;
+                left_bytes -= place.bytes;
+                last = Some(place);
+                last
+            });
+            self.budget_bytes = left_bytes;
+            if self.take(tally)? {
+                return Ok(());
+            }
+            self.note_unusable(last);
+        }
+    }
+
+    /// Reads blocks in this order, of which data of `pass` is expected, and returns what they showed, until `enough` of it is known.
+    pub fn read(
+        &mut self,
+        phase: &'static str,
+        pass: u32,
+        places: &[u64],
+        block_bytes: u64,
+        enough: impl Fn(&[(u64, Seen)]) -> bool,
+    ) -> Flow<Vec<(u64, Seen)>> {
+        let (load, filler) = (Load::read(block_bytes), self.bench.filler);
+        let mut places = places.iter();
+        let seen = RefCell::new(Vec::new());
+        let mut last = None;
+        loop {
+            let limits = Limits::time(self.time_left()?);
+            let mut next = |_| {
+                let next = if enough(&seen.borrow()) { None } else { places.next() };
+                last = next.map(|place| Extent::new(*place, block_bytes));
+                last
+            };
+            let mut look = |place: Extent, data: &[u8]| seen.borrow_mut().push((place.offset_bytes, block(filler, pass, place, data)));
+            let tally = self.bench.read_back(phase, &load, &limits, &mut next, &mut look);
+            if self.take(tally)? {
+                break;
+            }
+            self.note_unusable(last);
+            seen.borrow_mut().extend(last.map(|place| (place.offset_bytes, Seen::Unusable)));
+        }
+        let seen = seen.into_inner();
+        for &(place, seen) in &seen {
+            if let Seen::Elsewhere { by_bytes } = seen {
+                self.folded.push((place, by_bytes));
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Keeps what marks showed. A place that could not be written stays unusable, whatever is read there.
+    pub fn keep(&mut self, seen: &[(u64, Seen)]) {
+        for &(place, seen) in seen {
+            if self.shown.get(&place) != Some(&Seen::Unusable) {
+                self.shown.insert(place, seen);
+            }
+        }
+    }
+
+    /// Reads a range back sector by sector and says of each whether there is flash behind it.
+    pub fn sectors(&mut self, phase: &'static str, pass: u32, range: Extent, piece_bytes: u64) -> Flow<Vec<bool>> {
+        let (filler, module) = (self.bench.filler, self.module);
+        let mut present = vec![false; (range.bytes / 512) as usize];
+        let mut at = range.offset_bytes;
+        let load = Load::read(piece_bytes);
+        loop {
+            let limits = Limits::time(self.time_left()?);
+            let mut next = |_| {
+                let piece = Extent::new(at, piece_bytes.min(range.end() - at));
+                at = piece.end();
+                (piece.bytes > 0).then_some(piece)
+            };
+            let mut look = |place: Extent, data: &[u8]| {
+                for (offset, verdict) in filler.verify(data, pass, place.offset_bytes) {
+                    present[((offset - range.offset_bytes) / 512) as usize] = Seen::sector(offset, verdict).is_present(offset, module);
+                }
+            };
+            let tally = self.bench.read_back(phase, &load, &limits, &mut next, &mut look);
+            if self.take(tally)? {
+                return Ok(present);
+            }
+        }
+    }
+
+    /// Writes this much elsewhere than in `spared`, so that no memory of the controller still answers for what was written before.
+    pub fn overwhelm(&mut self, bytes: u64, spared: Extent) -> Flow {
+        let below = Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
+        let above = Extent::new(spared.end(), self.span.end() - spared.end());
+        let area = if below.bytes > above.bytes { below } else { above };
+        let pieces = area.bytes / MIB;
+        // What folds to before the span would overwrite what the span spares.
+        let spare = self.module.map(|module| (module, self.span.offset_bytes));
+        let harmless = |piece: &Extent| spare.is_none_or(|(module, first)| piece.offset_bytes % module >= first && (piece.end() - 1) % module >= first);
+        if pieces == 0 {
+            return Ok(());
+        }
+        let start = self.cursor_bytes / MIB;
+        let turn = (start..).map(|piece| Extent::new(area.offset_bytes + piece % pieces * MIB, MIB)).take((2 * pieces + bytes / MIB) as usize);
+        let chosen: Vec<Extent> = turn.filter(harmless).take(bytes.div_ceil(MIB) as usize).collect();
+        self.cursor_bytes += chosen.len() as u64 * MIB;
+        let pass = self.new_data();
+        self.write("overwhelming caches", pass, MIB, chosen)
+    }
+
+    /// What is left of the cell's time.
+    fn time_left(&mut self) -> Flow<u64> {
+        match self.bench.time_left_ns() {
+            0 => Err(Halt::TimeUp),
+            left_ns => Ok(left_ns),
+        }
+    }
+
+    fn note_unusable(&mut self, place: Option<Extent>) {
+        self.shown.extend(place.map(|place| (place.offset_bytes, Seen::Unusable)));
+    }
+
+    /// Counts a stretch: whether it came to its end, or stopped at a place that does not work.
+    fn take(&mut self, tally: Tally) -> Flow<bool> {
+        let cell = &mut self.outcome.cell;
+        cell.ops += tally.ops;
+        cell.bytes += tally.bytes;
+        cell.elapsed_ns += tally.busy_ns;
+        match (tally.stop, tally.error) {
+            (Stop::Error, Some(error)) if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS => {
+                self.errors += 1;
+                Ok(false)
+            }
+            (stop @ (Stop::Error | Stop::Interrupted), error) => {
+                self.outcome.end(stop, error);
+                Err(Halt::Over)
+            }
+            (Stop::Time, _) => Err(Halt::TimeUp),
+            _ => Ok(true),
+        }
+    }
+
+    /// Makes what was written durable. A medium that cannot is not the less probed.
+    pub fn flush(&mut self) {
+        let _ = self.bench.flush();
+    }
+
+    /// The time by the device's clock.
+    pub fn now_ns(&mut self) -> u64 {
+        self.bench.medium.now()
+    }
+}
+
+/// What a block showed: its worst sector.
+fn block(filler: &Filler, pass: u32, place: Extent, data: &[u8]) -> Seen {
+    let sectors = filler.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| Seen::sector(offset, verdict));
+    sectors.reduce(Seen::or_worse).unwrap_or(Seen::Lost)
+}

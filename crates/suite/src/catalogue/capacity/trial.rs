@@ -1,0 +1,243 @@
+//! Media of known geometry for the probe to be tried on: drawn at random, described as profiles of simulated media, and judged.
+//!
+//! Nothing here knows the simulator: a [`Geometry`] writes the text of a profile, [`examine`] takes any device, and [`Geometry::judge`]
+//! compares. `cargo xtask truth --findings` and the tests bring these together.
+
+use std::sync::atomic::AtomicBool;
+
+use device::{Device, ExtentGuard, WriteBudget};
+use record::units::{GIB, KIB, MIB};
+use record::{Cell, TargetKind};
+
+use super::Capacity;
+pub use super::hunt::Kind;
+use crate::definition::{Entry, Suite};
+use crate::random::Random;
+use crate::{Choice, NoStage, Plan, RunOptions, Site, Test, run};
+
+/// A medium as it really is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Geometry {
+    /// What it is.
+    pub kind: Kind,
+    /// Announced size in bytes.
+    pub capacity_bytes: u64,
+    /// Bytes that are there.
+    pub real_bytes: u64,
+    /// Addresses are taken modulo this.
+    pub module_bytes: Option<u64>,
+    /// The controller answers for this much of the latest writes, flash or not.
+    pub remembers_bytes: u64,
+    /// A write cache on the way, in bytes.
+    pub cache_bytes: u64,
+    /// What places without flash read as: "zeros", "ones", "garbage".
+    pub lost: &'static str,
+    /// Bytes a second of writing in a row.
+    pub write_bps: u64,
+    /// Whether whole allocation units are mapped, so that each write elsewhere costs a merge.
+    pub merges: bool,
+    /// Further tables of the profile: what is damaged.
+    pub damage: String,
+}
+
+/// What the probe said of a medium, and what that took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ruling {
+    /// What it is; none where that was not found out.
+    pub kind: Option<Kind>,
+    /// Bytes that are there.
+    pub real_bytes: Option<u64>,
+    /// What addresses are taken modulo; 0 where they are not.
+    pub wrap_bytes: u64,
+    /// Device time in nanoseconds.
+    pub took_ns: u64,
+    /// The whole cell.
+    pub cell: Cell,
+}
+
+/// A medium, what was said of it, and what is wrong with that.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The medium.
+    pub geometry: Geometry,
+    /// What the probe said.
+    pub ruling: Ruling,
+    /// What is wrong with it.
+    pub wrong: Option<String>,
+}
+
+/// Tries the probe on a medium of this kind, drawn from the seed and made by `medium` from the text of its profile.
+pub fn trial(kind: Kind, seed: u64, medium: &dyn Fn(&str, u64) -> Box<dyn Device>) -> Trial {
+    let geometry = Geometry::draw(kind, &mut Random::new(seed, &format!("{kind:?}")));
+    Trial::of(geometry, seed, medium)
+}
+
+impl Trial {
+    /// Tries the probe on this medium.
+    pub fn of(geometry: Geometry, seed: u64, medium: &dyn Fn(&str, u64) -> Box<dyn Device>) -> Trial {
+        let ruling = examine(medium(&geometry.profile(), seed), seed);
+        let wrong = geometry.judge(&ruling).err();
+        Trial { geometry, ruling, wrong }
+    }
+}
+
+/// The allocation unit of media that merge.
+const AU_BYTES: u64 = 4 * MIB;
+
+impl Geometry {
+    /// A good medium of this size that writes 10 MB/s.
+    pub fn good(capacity_bytes: u64) -> Geometry {
+        Geometry {
+            kind: Kind::Good,
+            capacity_bytes,
+            real_bytes: capacity_bytes,
+            module_bytes: None,
+            remembers_bytes: 0,
+            cache_bytes: 0,
+            lost: "zeros",
+            write_bps: 10_000_000,
+            merges: true,
+            damage: String::new(),
+        }
+    }
+
+    /// One that keeps nothing from `real_bytes` on.
+    pub fn limbo(capacity_bytes: u64, real_bytes: u64) -> Geometry {
+        Geometry { kind: Kind::Limbo, real_bytes, ..Geometry::good(capacity_bytes) }
+    }
+
+    /// One that begins at the front again after `real_bytes`.
+    pub fn wraparound(capacity_bytes: u64, real_bytes: u64) -> Geometry {
+        Geometry { kind: Kind::Wraparound, real_bytes, module_bytes: Some(real_bytes), ..Geometry::good(capacity_bytes) }
+    }
+
+    /// One that begins at the front again after `module_bytes`, of which only `real_bytes` are there.
+    pub fn chain(capacity_bytes: u64, real_bytes: u64, module_bytes: u64) -> Geometry {
+        Geometry { kind: Kind::Chain, real_bytes, module_bytes: Some(module_bytes), ..Geometry::good(capacity_bytes) }
+    }
+
+    /// The same with a controller that answers for this much of the latest writes.
+    pub fn remembering(self, remembers_bytes: u64) -> Geometry {
+        Geometry { remembers_bytes, ..self }
+    }
+
+    /// A good medium with further tables in its profile, which say what is wrong with it.
+    pub fn damaged(capacity_bytes: u64, damage: impl Into<String>) -> Geometry {
+        Geometry { kind: Kind::Damaged, damage: damage.into(), merges: false, ..Geometry::good(capacity_bytes) }
+    }
+
+    /// One of this kind, drawn at random: 1 to 256 GiB announced, sizes of any number of sectors, caches up to 64 MiB, writing at 10 MB/s.
+    pub fn draw(kind: Kind, random: &mut Random) -> Geometry {
+        let capacity_bytes = (log_uniform(GIB, 256 * GIB, random) / AU_BYTES) * AU_BYTES;
+        // From a sixty-fourth of what it says to all but a few per cent.
+        let real_bytes = log_uniform(capacity_bytes / 64, capacity_bytes / 100 * 97, random) / 512 * 512;
+        let drawn = match kind {
+            Kind::Good => Geometry::good(capacity_bytes),
+            Kind::Damaged => Geometry::damaged(capacity_bytes, damage(capacity_bytes, random)),
+            Kind::Limbo => Geometry::limbo(capacity_bytes, real_bytes),
+            Kind::Wraparound => Geometry::wraparound(capacity_bytes, real_bytes),
+            Kind::Chain => {
+                let module_bytes = log_uniform(real_bytes / 100 * 103, capacity_bytes / 1000 * 999, random) / 512 * 512;
+                Geometry::chain(capacity_bytes, real_bytes.min(module_bytes / 103 * 100 / 512 * 512), module_bytes)
+            }
+        };
+        let caches = [0, 0, MIB, 4 * MIB, 10 * MIB, 16 * MIB, 64 * MIB];
+        let one_of = |random: &mut Random| caches[random.below(caches.len() as u64) as usize];
+        let fake = matches!(kind, Kind::Limbo | Kind::Wraparound | Kind::Chain);
+        Geometry {
+            remembers_bytes: if fake { one_of(random) } else { 0 },
+            cache_bytes: one_of(random),
+            lost: ["zeros", "ones", "garbage"][random.below(3) as usize],
+            merges: drawn.merges && random.below(2) == 0,
+            ..drawn
+        }
+    }
+
+    /// The text of its profile.
+    pub fn profile(&self) -> String {
+        let rate = self.write_bps / 1_000_000;
+        let mut text = format!(
+            "about = \"{:?} of {} bytes\"\nsource = \"flash.md C1\"\nguesses = \"all\"\n[medium]\ncapacity = \"{} B\"\n\
+             [read]\ncommand = \"0.8 ms\"\nrate = \"20 MB/s\"\n[write]\ncommand = \"0.8 ms\"\nrate = \"{rate} MB/s\"\nunit = \"16 KiB\"\npartial = \"1.5 ms\"\n",
+            self.kind, self.real_bytes, self.capacity_bytes
+        );
+        text += if self.merges {
+            "[log_block]\nau = \"4 MiB\"\nopen_aus = 4\ncopy_rate = \"10 MB/s\"\nerase = \"4 ms\"\n"
+        } else {
+            "[page_mapped]\n"
+        };
+        if self.cache_bytes > 0 {
+            text += &format!("[cache]\nsize = \"{} B\"\nrate = \"40 MB/s\"\ncommand = \"0.2 ms\"\nhonest = true\n", self.cache_bytes);
+        }
+        if matches!(self.kind, Kind::Limbo | Kind::Wraparound | Kind::Chain) {
+            text += &format!("[fake]\nreal = \"{} B\"\nlost = \"{}\"\nremembers = \"{} B\"\n", self.real_bytes, self.lost, self.remembers_bytes);
+            text += &self.module_bytes.map(|module| format!("module = \"{module} B\"\n")).unwrap_or_default();
+        }
+        text + "[jitter]\nsigma = 0.1\ntail_share = 0.005\ntail_factor = 8.0\n" + &self.damage
+    }
+
+    /// What is wrong with a ruling on this medium.
+    ///
+    /// # Errors
+    /// The type is not the true one; or the real size or the module is not, to the byte.
+    pub fn judge(&self, ruling: &Ruling) -> Result<(), String> {
+        if ruling.kind != Some(self.kind) {
+            return Err(format!("is {:?}, was called {:?}", self.kind, ruling.kind));
+        }
+        let folds = self.module_bytes.unwrap_or(0);
+        match self.kind {
+            Kind::Damaged => Ok(()),
+            _ if ruling.real_bytes != Some(self.real_bytes) => Err(format!("has {} bytes, was said to have {:?}", self.real_bytes, ruling.real_bytes)),
+            _ if ruling.wrap_bytes != folds => Err(format!("folds at {folds}, was said to fold at {}", ruling.wrap_bytes)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What may be wrong with single places, so that a probe of some hundred places must find it.
+fn damage(capacity_bytes: u64, random: &mut Random) -> String {
+    let start = random.below(capacity_bytes / 3) / AU_BYTES * AU_BYTES;
+    let size = capacity_bytes / 4 / AU_BYTES * AU_BYTES;
+    match random.below(3) {
+        0 => format!("[[fault]]\nkind = \"medium-error\"\noffset = \"{start} B\"\nsize = \"{size} B\"\n"),
+        1 => format!("[[fault]]\nkind = \"corruption\"\nshare = {:.2}\n", 0.2 + 0.8 * random.unit()),
+        _ => format!("[wear]\nblock = \"{} B\"\nbad_share = {:.2}\n", 256 * KIB, 0.1 + 0.4 * random.unit()),
+    }
+}
+
+fn log_uniform(low: u64, high: u64, random: &mut Random) -> u64 {
+    (low as f64 * (high as f64 / low as f64).powf(random.unit())) as u64
+}
+
+/// Lets the probe loose on a device that is all its own, with guard and budget as in a run.
+pub fn examine(device: Box<dyn Device>, seed: u64) -> Ruling {
+    let site = Site {
+        kind: TargetKind::Block,
+        facts: device.facts().clone(),
+        au_bytes: None,
+        writable: Ok(()),
+        files: Err("this is a trial of the probe alone".into()),
+        only: None,
+        link_bps: None,
+        memory_bps: None,
+    };
+    let entry = Entry { test: Capacity.name().into(), settings: Vec::new() };
+    let suite = Suite { name: "trial".into(), about: String::new(), time_limit_ns: None, tests: vec![entry] };
+    let plan = Plan::make(&suite, &Choice::default(), &site).expect("a medium of this size can be probed");
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let started_ns = guarded.now();
+    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
+    let mut end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+    let took_ns = guarded.now() - started_ns;
+    let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");
+    let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
+    let kinds = [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain];
+    Ruling {
+        kind: figure("type").and_then(|code| kinds.get(code as usize).copied()),
+        real_bytes: figure("real_bytes"),
+        wrap_bytes: figure("wrap_bytes").unwrap_or(0),
+        took_ns,
+        cell,
+    }
+}
