@@ -107,7 +107,7 @@ fn suites() {
     "#);
     insta::assert_snapshot!(read("name = \"mine\"\n\n[[tests]]\nname = \"prime\"\n"), @r"
     exit 2
-    flashmark: SCRATCH/mine.toml: unknown key 'tests'; a suite has name, about, time_limit and [[test]]
+    flashmark: SCRATCH/mine.toml, line 3: unknown key 'tests'; a suite has name, about, time_limit and [[test]]
     ");
     insta::assert_snapshot!(read("name = \"mine\"\n"), @r"
     exit 2
@@ -143,7 +143,7 @@ fn suites() {
 fn tests_and_settings() {
     insta::assert_snapshot!(run_with(&["--only", "sequental-read"]), @r"
     exit 2
-    flashmark: there is no test 'sequental-read'; did you mean sequential-read or sequential-write?
+    flashmark: there is no test 'sequental-read'; did you mean sequential-read or sequential-write or align-read?
     ");
     insta::assert_snapshot!(run_with(&["--skip", "primr"]), @r"
     exit 2
@@ -163,7 +163,7 @@ fn tests_and_settings() {
     ");
     insta::assert_snapshot!(run_with(&["--set", "pirme.span=1MiB"]), @r"
     exit 2
-    flashmark: there is no test 'pirme'; there are prime, random-write, sequential-read, sequential-write, zero-fill, random-fill, random-read, seek, buffered-read, record-ops, sector-write, ext2-format, ext2-fill
+    flashmark: there is no test 'pirme'; `flashmark tests` names them all
     ");
     insta::assert_snapshot!(run_with(&["--set", "prime.spam=1MiB"]), @r"
     exit 2

@@ -141,7 +141,7 @@ fn places_without_rights() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     insta::assert_snapshot!(said_to_nobody(&["run", file.to_str().unwrap()], &names), @r"
     exit 3
-    flashmark: no right to write to 'SCRATCH/file'; name a directory that is yours, or run it as root
+    flashmark: no right to read 'SCRATCH/file'; name a directory that is yours, or run it as root
     ");
     let image = scratch.image("image", 16 * MIB);
     let device = LoopDevice::new(&image);

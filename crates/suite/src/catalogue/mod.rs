@@ -73,7 +73,7 @@ pub fn find(name: &str) -> Result<&'static dyn Test, SettingError> {
         near.sort_by(|a, b| likeness(b, name).total_cmp(&likeness(a, name)));
         near.truncate(3);
         let hint = match near.as_slice() {
-            [] => format!("; there are {}", CATALOGUE.iter().map(|test| test.name()).collect::<Vec<_>>().join(", ")),
+            [] => "; `flashmark tests` names them all".to_owned(),
             near => format!("; did you mean {}?", near.join(" or ")),
         };
         SettingError::UnknownTest { test: name.to_owned(), hint }

@@ -103,7 +103,7 @@ impl Test for SteadyStateTest {
             let mut params = stretch::writes(site, region, span, Pattern::Uniform, TRACKED.block_bytes);
             (params.form, params.queue_depth, params.threads) = (Some(name.into()), 1, 1);
             let fill_ns = if form.passes > 1 { form.max_ns } else { settings.duration_ns("fill_time")? };
-            let numbers = [("rounds", rounds), ("step_ns", form.step_ns), ("passes", form.passes), ("fill_ns", fill_ns)];
+            let numbers = [("rounds", rounds), ("step_ns", form.step_ns), ("fill_passes", form.passes), ("fill_ns", fill_ns)];
             params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number as f64)));
             params.other.insert("step_max_bytes".into(), span.bytes as f64);
             let steps = form.read_percents.len() * form.blocks.len();
