@@ -108,7 +108,8 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         }
         tables.push(table);
     }
-    let apart: Vec<String> = tables.iter().flat_map(|t| t.rows.iter().filter(|row| !row.agrees()).map(|row| format!("{} on {}", row.cell.name, t.on))).collect();
+    let apart: Vec<String> =
+        tables.iter().flat_map(|t| t.rows.iter().filter(|row| !row.agrees()).map(|row| format!("{} on {}", row.cell.name, t.on))).collect();
     ensure!(apart.is_empty(), "differ by more than {} %: {}", TOLERANCE * 100.0, apart.join(", "));
     Ok(())
 }
@@ -117,7 +118,10 @@ fn compare(ground: &Ground, program: &Path, flags: &Flags, interrupted: &AtomicB
     let ours = Flashmark::new(program, ground)?;
     let load = load();
     if load > BUSY {
-        eprintln!("the machine is busy (load {load:.1} a processor): rates will scatter, and agreement within {} % is luck", TOLERANCE * 100.0);
+        eprintln!(
+            "the machine is busy (load {load:.1} a processor): rates will scatter, and agreement within {} % is luck",
+            TOLERANCE * 100.0
+        );
     }
     let mut rows = Vec::new();
     for cell in CELLS.iter().filter(|cell| flags.only.as_ref().is_none_or(|only| cell.name.contains(only))) {

@@ -164,13 +164,18 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         measure(&program, course, &mut rows)?;
         rows[begun..].iter().for_each(|row| eprintln!("{}", line(row)));
     }
-    ensure!(!rows.is_empty(), "no such profile here; there are {}", COURSES.iter().map(|course| course.profile).collect::<Vec<_>>().join(", "));
+    ensure!(
+        !rows.is_empty(),
+        "no such profile here; there are {}",
+        COURSES.iter().map(|course| course.profile).collect::<Vec<_>>().join(", ")
+    );
     let table = table(&rows)?;
     print!("{table}");
     if flags.write {
         section::keep(&root.join(PAGE), HEADING, NAME, &table)?;
     }
-    let missed: Vec<String> = rows.iter().filter(|row| !row.holds()).map(|row| format!("{} {}: {}", row.profile, row.tool, row.what)).collect();
+    let missed: Vec<String> =
+        rows.iter().filter(|row| !row.holds()).map(|row| format!("{} {}: {}", row.profile, row.tool, row.what)).collect();
     ensure!(missed.is_empty(), "off by more than 10 %: {}", missed.join("; "));
     Ok(())
 }
@@ -198,7 +203,16 @@ fn measure(program: &Program, course: &Course, rows: &mut Vec<Row>) -> Result<()
 fn line(row: &Row) -> String {
     let mark = if row.holds() { "" } else { " **off**" };
     let figure = record::units::significant;
-    format!("| {} | {} | {}, {} | {} | {} | {:.3}{mark} |", row.profile, row.tool, row.what, row.unit, figure(row.model), figure(row.measured), row.ratio())
+    format!(
+        "| {} | {} | {}, {} | {} | {} | {:.3}{mark} |",
+        row.profile,
+        row.tool,
+        row.what,
+        row.unit,
+        figure(row.model),
+        figure(row.measured),
+        row.ratio()
+    )
 }
 
 fn table(rows: &[Row]) -> Result<String> {

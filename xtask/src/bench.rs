@@ -326,7 +326,8 @@ fn kernel() -> Result<String> {
 
 fn processor() -> Result<String> {
     let text = fs::read_to_string("/proc/cpuinfo")?;
-    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("unknown processor", |(_, model)| model);
+    let model =
+        text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ")).map_or("unknown processor", |(_, model)| model);
     Ok(format!("{model}, {} cores", std::thread::available_parallelism()?))
 }
 
@@ -343,7 +344,8 @@ mod tests {
 
     #[test]
     fn figures_have_three_digits() {
-        let shown = [(1_574_321.0, "IOPS"), (612.4, "ns"), (14_000.0, "IOPS"), (71.96e9, "B/s"), (0.5, "IOPS")].map(|(value, unit)| figure(value, unit));
+        let shown = [(1_574_321.0, "IOPS"), (612.4, "ns"), (14_000.0, "IOPS"), (71.96e9, "B/s"), (0.5, "IOPS")]
+            .map(|(value, unit)| figure(value, unit));
         assert_eq!(shown, ["1.57 M IOPS", "612 ns", "14.0 k IOPS", "72.0 GB/s", "0.50 IOPS"]);
     }
 

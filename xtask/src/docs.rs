@@ -39,7 +39,8 @@ fn describe(command: &Command, page: &mut String) {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     let about = ended(&about);
     let _ = write!(page, "\n## {name}\n\n{about}\n\n```text\n{}\n```\n", usage.trim_start_matches("Usage:").trim());
-    let arguments: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())).collect();
+    let arguments: Vec<&Arg> =
+        command.get_arguments().filter(|arg| !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())).collect();
     if !arguments.is_empty() {
         page.push_str("\n| argument | meaning |\n|---|---|\n");
         arguments.iter().for_each(|argument| row(argument, page));
@@ -93,7 +94,14 @@ fn tests() -> String {
 }
 
 fn describe_test(test: &dyn Test, page: &mut String) {
-    let _ = write!(page, "\n## {}\n\n{}.\n\n{} Source: {} ([sources](sources.md)).\n\n", test.name(), sentence(test.about()), needs(test.needs()), test.source());
+    let _ = write!(
+        page,
+        "\n## {}\n\n{}.\n\n{} Source: {} ([sources](sources.md)).\n\n",
+        test.name(),
+        sentence(test.about()),
+        needs(test.needs()),
+        test.source()
+    );
     page.push_str("| setting | default | meaning |\n|---|---|---|\n");
     for setting in test.settings() {
         let _ = writeln!(page, "| `{}` | `{}` | {} |", setting.name, setting.default, setting.about.replace('|', "\\|"));

@@ -83,7 +83,8 @@ mod tests {
     fn every_figure_says_what_it_is() {
         let schema: Value = serde_json::from_str(&text()).unwrap();
         let definitions = schema["$defs"].as_object().unwrap();
-        for (name, definition) in definitions.iter().filter(|(name, _)| ["Cell", "Estimate", "Latency", "Params"].contains(&name.as_str())) {
+        for (name, definition) in definitions.iter().filter(|(name, _)| ["Cell", "Estimate", "Latency", "Params"].contains(&name.as_str()))
+        {
             for (key, property) in definition["properties"].as_object().unwrap() {
                 let described = property.get("description").is_some() || property.get("$ref").is_some();
                 assert!(described, "{name}.{key} has no description");

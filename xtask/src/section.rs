@@ -35,7 +35,10 @@ mod tests {
         keep(&page, "Other", "y", "other")?;
         keep(&page, "One", "x", "two")?;
         let text = fs::read_to_string(&page)?;
-        assert_eq!(text, "# Mine\n\n## One\n\n<!-- x: begin -->\ntwo\n<!-- x: end -->\n\n## Other\n\n<!-- y: begin -->\nother\n<!-- y: end -->\n");
+        assert_eq!(
+            text,
+            "# Mine\n\n## One\n\n<!-- x: begin -->\ntwo\n<!-- x: end -->\n\n## Other\n\n<!-- y: begin -->\nother\n<!-- y: end -->\n"
+        );
         fs::write(&page, text.replace("<!-- x: end -->", ""))?;
         assert!(keep(&page, "One", "x", "three").is_err());
         Ok(())

@@ -143,7 +143,8 @@ pub const ROOMS: &[Room] = &[
 ];
 
 /// The workspace's own tools: they may look at everything, and nothing may look at them.
-const XTASK_IMPORTS: &[&str] = &["flashmark", "record", "stats", "device", "ring", "sim", "suite", "findings", "host", "lab", "store", "report"];
+const XTASK_IMPORTS: &[&str] =
+    &["flashmark", "record", "stats", "device", "ring", "sim", "suite", "findings", "host", "lab", "store", "report"];
 
 const CLOCK: &str = "std::time::Instant";
 const WALL_CLOCK: &str = "std::time::SystemTime";

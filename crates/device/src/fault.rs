@@ -100,9 +100,8 @@ impl<D: Device> FaultInjection<D> {
         if self.gone {
             return Some(Err(gone(request)));
         }
-        let (index, outcome) = self.faults.iter().enumerate().find_map(|(index, fault)| {
-            Some((index, fault.strike(request, number, self.written_bytes)?))
-        })?;
+        let (index, outcome) =
+            self.faults.iter().enumerate().find_map(|(index, fault)| Some((index, fault.strike(request, number, self.written_bytes)?)))?;
         if let Fault::EioAt(_, Lasts::Once) | Fault::ShortRead(_, Lasts::Once) = self.faults[index] {
             self.faults.remove(index);
         }
@@ -155,9 +154,7 @@ impl Fault {
             Fault::NoSpaceAfter { bytes } if request.op == Op::Write && written_bytes + request.length_bytes > *bytes => {
                 fails(IoErrorKind::NoSpace, "no space left on device")
             }
-            Fault::ReadOnlyAfter { ops } if request.modifies() && number >= *ops => {
-                fails(IoErrorKind::ReadOnly, "operation not permitted")
-            }
+            Fault::ReadOnlyAfter { ops } if request.modifies() && number >= *ops => fails(IoErrorKind::ReadOnly, "operation not permitted"),
             Fault::LostWrites(extent) if request.op == Op::Write && touches(extent) => Some(Ok(())),
             _ => None,
         }

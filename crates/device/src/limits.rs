@@ -92,10 +92,8 @@ mod tests {
 
     fn any_request() -> impl Strategy<Value = Request> {
         let op = prop_oneof![Just(Op::Read), Just(Op::Write), Just(Op::Flush), Just(Op::Discard)];
-        (op, 0..CAPACITY / SECTOR - 16, 0u64..16).prop_map(|(op, sector, sectors)| Request {
-            op,
-            ..Request::read(0, sector * SECTOR, sectors * SECTOR)
-        })
+        (op, 0..CAPACITY / SECTOR - 16, 0u64..16)
+            .prop_map(|(op, sector, sectors)| Request { op, ..Request::read(0, sector * SECTOR, sectors * SECTOR) })
     }
 
     fn traced_medium() -> Tracing<MemoryDevice> {

@@ -37,7 +37,11 @@ pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
     }
     let mut summary = text_summary(record, to_stdout);
     summary += &format!("\nRecord  {}\nPage    {}\n", dir.record_path().display(), dir.path().join(PAGE_FILE).display());
-    if to_stdout { eprint!("{summary}") } else { print(&summary)? }
+    if to_stdout {
+        eprint!("{summary}")
+    } else {
+        print(&summary)?
+    }
     Ok(())
 }
 

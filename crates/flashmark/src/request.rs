@@ -111,7 +111,12 @@ fn read_suite(name: &str) -> Result<Suite> {
 
 /// Reads what the medium is wanted for.
 pub fn read_uses(names: &[String]) -> Result<Vec<Use>> {
-    names.iter().map(|name| name.parse::<Use>()).collect::<std::result::Result<_, _>>().map_err(|error| anyhow::anyhow!("--for: {error}")).or_usage()
+    names
+        .iter()
+        .map(|name| name.parse::<Use>())
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|error| anyhow::anyhow!("--for: {error}"))
+        .or_usage()
 }
 
 /// Takes `test.setting=value` apart.

@@ -140,7 +140,10 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
         }
         let waited_ns = waiting();
         let line = if waited_ns >= LONG_CALL_NS {
-            format!("{line}\n  the medium has not answered for {}; still waiting (Ctrl-C ends the run and keeps the record)", Nanos(waited_ns))
+            format!(
+                "{line}\n  the medium has not answered for {}; still waiting (Ctrl-C ends the run and keeps the record)",
+                Nanos(waited_ns)
+            )
         } else {
             line
         };
@@ -174,6 +177,7 @@ fn finished(cell: &Cell) -> String {
 
 /// One line about what will be measured, for `--plan`.
 pub fn planned(cell: &PlannedCell) -> String {
-    let written = if cell.max_written_bytes == 0 { "reads only".to_owned() } else { format!("writes at most {}", Bytes(cell.max_written_bytes)) };
+    let written =
+        if cell.max_written_bytes == 0 { "reads only".to_owned() } else { format!("writes at most {}", Bytes(cell.max_written_bytes)) };
     format!("  {:<34} at most {:<12} {written}", words::cell(&cell.test, &cell.params), Nanos(cell.max_ns).to_string())
 }

@@ -110,7 +110,10 @@ fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>, dir: &RunDir, request: 
                     let record = judged(replayed.record, &request);
                     let _ = dir.write_record(&record);
                 }
-                eprintln!("\nflashmark: interrupted while the medium did not answer; the finished cells are kept, go on with: flashmark resume {}", dir.name());
+                eprintln!(
+                    "\nflashmark: interrupted while the medium did not answer; the finished cells are kept, go on with: flashmark resume {}",
+                    dir.name()
+                );
                 std::process::exit(Exit::Interrupted as i32);
             }
             std::thread::sleep(Duration::from_millis(50));

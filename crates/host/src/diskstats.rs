@@ -95,9 +95,7 @@ fn parse_line(line: &str) -> Option<DiskStats> {
         return None;
     };
     let discards = match later {
-        [discards, merged, sectors, ms, ..] => {
-            Some(Discards { discards: *discards, merged: *merged, sectors: *sectors, ms: *ms })
-        }
+        [discards, merged, sectors, ms, ..] => Some(Discards { discards: *discards, merged: *merged, sectors: *sectors, ms: *ms }),
         _ => None,
     };
     let flushes = match later {

@@ -220,8 +220,7 @@ pub fn temperatures_now(roots: &Roots) -> BTreeMap<String, f64> {
     let mut add = |name: String, path: &Path| {
         let celsius = text(path).and_then(|text| text.parse::<f64>().ok()).map(|millis| millis / 1000.0);
         if let Some(celsius) = celsius.filter(|celsius| (-100.0..300.0).contains(celsius)) {
-            let taken =
-                readings.keys().filter(|known: &&String| **known == name || known.starts_with(&format!("{name} #"))).count();
+            let taken = readings.keys().filter(|known: &&String| **known == name || known.starts_with(&format!("{name} #"))).count();
             readings.insert(if taken == 0 { name } else { format!("{name} #{}", taken + 1) }, celsius);
         }
     };
@@ -236,8 +235,7 @@ pub fn temperatures_now(roots: &Roots) -> BTreeMap<String, f64> {
         let device = link_name(&dir.join("device"));
         for input in names(&dir).into_iter().filter(|name| name.starts_with("temp") && name.ends_with("_input")) {
             let label = text(&dir.join(input.replace("_input", "_label")));
-            let words =
-                [text(&dir.join("name")), device.clone(), label.or_else(|| input.strip_suffix("_input").map(str::to_owned))];
+            let words = [text(&dir.join("name")), device.clone(), label.or_else(|| input.strip_suffix("_input").map(str::to_owned))];
             add(words.into_iter().flatten().collect::<Vec<_>>().join(" "), &dir.join(&input));
         }
     }
@@ -347,11 +345,7 @@ mod tests {
         let shown: Vec<_> = readings.iter().map(|t| (t.sensor.as_str(), t.start_celsius, t.end_celsius)).collect();
         assert_eq!(
             shown,
-            [
-                ("acpitz", Some(30.0), Some(30.0)),
-                ("acpitz #2", Some(31.0), Some(31.0)),
-                ("nvme Composite", Some(35.85), Some(52.85)),
-            ]
+            [("acpitz", Some(30.0), Some(30.0)), ("acpitz #2", Some(31.0), Some(31.0)), ("nvme Composite", Some(35.85), Some(52.85)),]
         );
     }
 

@@ -108,9 +108,8 @@ pub fn flags(mount: &Mount) -> Vec<Flag> {
     let mut flags = Vec::new();
     match nature(&mount.kind) {
         Nature::Memory => flags.push(Flag::MemoryFilesystem),
-        Nature::Overlay => flags.push(Flag::Note {
-            text: format!("{} lays directories over one another: the first write to a file copies it", mount.kind),
-        }),
+        Nature::Overlay => flags
+            .push(Flag::Note { text: format!("{} lays directories over one another: the first write to a file copies it", mount.kind) }),
         _ => {}
     }
     if compresses(mount) {

@@ -170,9 +170,7 @@ impl Backing {
         let dir = attributes(number);
         let attribute = |name: &str| self::number(&dir.join(name));
         let file = text(&dir.join("backing_file")).and_then(|path| identity(Path::new(&path)).ok());
-        file == Some(self.file)
-            && attribute("offset") == Some(self.offset_bytes)
-            && attribute("sizelimit") == Some(self.size_bytes)
+        file == Some(self.file) && attribute("offset") == Some(self.offset_bytes) && attribute("sizelimit") == Some(self.size_bytes)
     }
 }
 

@@ -40,15 +40,8 @@ pub fn parse_smartctl(json: &str) -> Option<Health> {
     if used_percent.is_none() && written_bytes.is_none() && media_errors.is_none() {
         return None;
     }
-    let version: Vec<String> =
-        all["smartctl"]["version"].as_array()?.iter().filter_map(Value::as_u64).map(|n| n.to_string()).collect();
-    Some(Health {
-        used_percent,
-        written_bytes,
-        media_errors,
-        pre_eol: None,
-        source: Some(format!("smartctl {}", version.join("."))),
-    })
+    let version: Vec<String> = all["smartctl"]["version"].as_array()?.iter().filter_map(Value::as_u64).map(|n| n.to_string()).collect();
+    Some(Health { used_percent, written_bytes, media_errors, pre_eol: None, source: Some(format!("smartctl {}", version.join("."))) })
 }
 
 /// `Total_LBAs_Written` counts logical blocks.

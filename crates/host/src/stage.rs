@@ -321,9 +321,7 @@ fn unmount_ours(at: &Path, number: DeviceNumber) -> Result<(), StageError> {
 /// Removes an empty directory that may not be there.
 fn remove_directory(path: &Path) -> Result<(), StageError> {
     match fs::remove_dir(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(StageError::Io { what: "remove", path: path.to_owned(), source })
-        }
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(StageError::Io { what: "remove", path: path.to_owned(), source }),
         _ => Ok(()),
     }
 }

@@ -119,7 +119,12 @@ impl Flag {
     pub fn is_impossible(&self) -> bool {
         matches!(
             self,
-            Flag::FasterThanLink { .. } | Flag::FasterThanMemory { .. } | Flag::ZeroLatency { .. } | Flag::Cached | Flag::MemoryFilesystem | Flag::Sparse { .. }
+            Flag::FasterThanLink { .. }
+                | Flag::FasterThanMemory { .. }
+                | Flag::ZeroLatency { .. }
+                | Flag::Cached
+                | Flag::MemoryFilesystem
+                | Flag::Sparse { .. }
         )
     }
 }
@@ -135,15 +140,24 @@ impl std::fmt::Display for Flag {
             Flag::Drifting { range, .. } => {
                 write!(f, "still moving: the last windows differ by {} %; a longer run shows where it settles", percent(*range))
             }
-            Flag::Autocorrelated { lag1 } => write!(f, "neighbouring batches go together (r1 {}): the interval is too narrow", significant(*lag1)),
+            Flag::Autocorrelated { lag1 } => {
+                write!(f, "neighbouring batches go together (r1 {}): the interval is too narrow", significant(*lag1))
+            }
             Flag::FasterThanLink { bps, link_bps } => {
                 write!(f, "impossible: {} over a link of {}; a cache answered", BytesPerSecond(*bps), BytesPerSecond(*link_bps))
             }
             Flag::FasterThanMemory { bps, memory_bps } => {
-                write!(f, "impossible: {}, memory does {}; nothing was read from a medium", BytesPerSecond(*bps), BytesPerSecond(*memory_bps))
+                write!(
+                    f,
+                    "impossible: {}, memory does {}; nothing was read from a medium",
+                    BytesPerSecond(*bps),
+                    BytesPerSecond(*memory_bps)
+                )
             }
             Flag::ZeroLatency { n } => write!(f, "impossible: {n} I/Os took no time; they never reached a medium"),
-            Flag::Sparse { hole_bytes } => write!(f, "the file has {} that were never written; reading them touches no medium", crate::units::Bytes(*hole_bytes)),
+            Flag::Sparse { hole_bytes } => {
+                write!(f, "the file has {} that were never written; reading them touches no medium", crate::units::Bytes(*hole_bytes))
+            }
             Flag::Cached => write!(f, "the page cache answered, not the medium"),
             Flag::CompressedFilesystem => write!(f, "the file system compresses data itself"),
             Flag::MemoryFilesystem => write!(f, "the file system lives in memory: there is no medium"),
@@ -158,10 +172,16 @@ impl std::fmt::Display for Flag {
                 crate::units::Bytes(*block_bytes),
                 crate::units::Bytes(*max_transfer_bytes)
             ),
-            Flag::SmallWriteBypass { ratio } => write!(f, "small writes take a faster way: {} times the IOPS of 16 KiB", significant(*ratio)),
+            Flag::SmallWriteBypass { ratio } => {
+                write!(f, "small writes take a faster way: {} times the IOPS of 16 KiB", significant(*ratio))
+            }
             Flag::Debt { debt_ns } => write!(f, "the medium needed {} more to settle; the figure includes it", Nanos(*debt_ns)),
             Flag::MayNotLast { written_bytes } => {
-                write!(f, "true of the first {} of writes; a cache larger than that would hide what lasts", crate::units::Bytes(*written_bytes))
+                write!(
+                    f,
+                    "true of the first {} of writes; a cache larger than that would hide what lasts",
+                    crate::units::Bytes(*written_bytes)
+                )
             }
             Flag::BusyHost { load_per_core } => write!(f, "the host was busy (load {} per core)", significant(*load_per_core)),
             Flag::Throttled => write!(f, "slowed down by heat"),

@@ -15,9 +15,7 @@ pub mod units;
 pub use cell::{Cell, Content, Direction, Estimate, Latency, Metrics, Params, Path, Pattern, Region, Stop, Sync};
 pub use flag::Flag;
 pub use histogram::{Histogram, HistogramError};
-pub use medium::{
-    Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target, TargetKind, Temperature,
-};
+pub use medium::{Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target, TargetKind, Temperature};
 pub use published::Published;
 pub use run::{Ended, Finding, PlannedCell, Record, RecordError, Run, SCHEMA, Severity, Skip, Software};
 pub use series::{Axis, Series};

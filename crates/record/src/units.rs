@@ -198,15 +198,9 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        for (text, value) in [
-            ("512", 512),
-            ("4k", 4096),
-            ("4KiB", 4096),
-            ("4kB", 4000),
-            ("1.5GiB", 3 * GIB / 2),
-            ("32GB", 32_000_000_000),
-            ("8s", 4096),
-        ] {
+        for (text, value) in
+            [("512", 512), ("4k", 4096), ("4KiB", 4096), ("4kB", 4000), ("1.5GiB", 3 * GIB / 2), ("32GB", 32_000_000_000), ("8s", 4096)]
+        {
             assert_eq!(bytes(text), Ok(value), "{text}");
         }
     }

@@ -39,12 +39,20 @@ pub fn summary(comparison: &Comparison, width: usize) -> String {
 
 /// The comparison as a page.
 pub fn page(comparison: &Comparison) -> String {
-    let media = comparison.media.iter().map(|medium| format!("{} ({})", words::clean(&medium.name), words::count(medium.runs.len(), "run"))).collect();
+    let media = comparison
+        .media
+        .iter()
+        .map(|medium| format!("{} ({})", words::clean(&medium.name), words::count(medium.runs.len(), "run")))
+        .collect();
     let page = ComparisonPage {
         media,
         differences: comparison.differences.iter().map(|difference| words::clean(difference)).collect(),
         ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
-        curves: comparison.curves.iter().map(|curve| CurveView { title: title(curve), sentences: sentences(curve), table: TableView { table: table(curve) } }).collect(),
+        curves: comparison
+            .curves
+            .iter()
+            .map(|curve| CurveView { title: title(curve), sentences: sentences(curve), table: TableView { table: table(curve) } })
+            .collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -76,7 +84,9 @@ fn title(curve: &Curve) -> String {
 
 /// "1. X (good, 1480 IOPS random writes of 4 KiB), 2. Y (..)".
 fn order(rank: &findings::Rank) -> String {
-    let place = |(at, place): (usize, &findings::Place)| format!("{}. {} ({}, {})", at + 1, words::clean(&place.name), place.level, words::clean(&place.figure));
+    let place = |(at, place): (usize, &findings::Place)| {
+        format!("{}. {} ({}, {})", at + 1, words::clean(&place.name), place.level, words::clean(&place.figure))
+    };
     rank.order.iter().enumerate().map(place).collect::<Vec<_>>().join("; ")
 }
 
@@ -109,8 +119,19 @@ fn table(curve: &Curve) -> Table {
     let mut table = Table::new(&["Block", "#A", "#B", "#A over B", "95 % interval", "Which is faster"]);
     for point in &curve.points {
         let figure = |value: f64| words::quantity(&curve.metric, value);
-        let interval = point.ci95.map(|[low, high]| format!("{} to {}", significant(low), significant(high))).unwrap_or_else(|| "none".to_owned());
-        table.push(vec![Bytes(point.block_bytes).to_string(), figure(point.a), figure(point.b), significant(point.ratio), interval, verdict(point).to_owned()], Vec::new());
+        let interval =
+            point.ci95.map(|[low, high]| format!("{} to {}", significant(low), significant(high))).unwrap_or_else(|| "none".to_owned());
+        table.push(
+            vec![
+                Bytes(point.block_bytes).to_string(),
+                figure(point.a),
+                figure(point.b),
+                significant(point.ratio),
+                interval,
+                verdict(point).to_owned(),
+            ],
+            Vec::new(),
+        );
     }
     table
 }

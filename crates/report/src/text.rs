@@ -148,8 +148,12 @@ impl Page {
             self.prose(&state, 0, Ink::warn);
         }
         // A fault of the medium is the verdict already.
-        let said = |finding: &Finding| record.findings.iter().any(|verdict| verdict.id == "verdict" && verdict.statement.contains(&finding.statement));
-        for finding in record.findings.iter().filter(|finding| finding.severity == Severity::Failure && finding.id != "verdict" && !said(finding)) {
+        let said = |finding: &Finding| {
+            record.findings.iter().any(|verdict| verdict.id == "verdict" && verdict.statement.contains(&finding.statement))
+        };
+        for finding in
+            record.findings.iter().filter(|finding| finding.severity == Severity::Failure && finding.id != "verdict" && !said(finding))
+        {
             self.statement(finding, "");
         }
         for sentence in headline::sentences(record) {

@@ -15,7 +15,11 @@ pub(crate) fn io_error(target: &Target, request: &Request, errno: Errno) -> IoEr
     let kind = match errno {
         // The block layer's words for an I/O that failed (blk_errors in block/blk-core.c).
         Errno::IO | Errno::NODATA | Errno::REMOTEIO | Errno::ILSEQ | Errno::TIMEDOUT | Errno::NOLINK => {
-            if target.is_gone() { IoErrorKind::Gone } else { IoErrorKind::Medium }
+            if target.is_gone() {
+                IoErrorKind::Gone
+            } else {
+                IoErrorKind::Medium
+            }
         }
         Errno::NODEV | Errno::NXIO | Errno::NOTCONN | Errno::STALE => IoErrorKind::Gone,
         // A block device has no space to run out of inside its capacity: it has shrunk to nothing.

@@ -67,7 +67,8 @@ impl Watch {
     /// The I/O that has been in flight longest; `None` while the device is idle. A device in full flight is seen slightly blurred
     /// (time of one I/O, place of the next in the same slot); one that is stuck is seen exactly.
     pub fn oldest(&self) -> Option<InFlight> {
-        let in_flight = self.0.0.iter().filter_map(|flight| Some((flight.submitted_ns.load(Relaxed), flight)).filter(|(since, _)| *since != 0));
+        let in_flight =
+            self.0.0.iter().filter_map(|flight| Some((flight.submitted_ns.load(Relaxed), flight)).filter(|(since, _)| *since != 0));
         let (submitted_ns, flight) = in_flight.min_by_key(|(since, _)| *since)?;
         Some(InFlight { submitted_ns, op: op_from(flight.op.load(Relaxed)), offset_bytes: flight.offset_bytes.load(Relaxed) })
     }

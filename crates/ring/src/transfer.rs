@@ -71,9 +71,7 @@ pub(crate) fn discard(target: &Target, request: &Request) -> Result<(), IoError>
     let fd = target.fd(request.path);
     match target.kind {
         Kind::Block => ioctl::discard(fd, request.offset_bytes, request.length_bytes),
-        Kind::File => {
-            fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, request.offset_bytes, request.length_bytes)
-        }
+        Kind::File => fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, request.offset_bytes, request.length_bytes),
     }
     .map_err(|errno| io_error(target, request, errno))
 }

@@ -136,7 +136,8 @@ fn reading_where_nothing_was_written_is_said_to_be_that() {
 
 #[test]
 fn what_is_not_as_expected_is_not_opened() {
-    let open = |path: &str, expect| RealDevice::open(&OpenOptions { path: path.into(), writable: false, expect, settings: Settings::default() });
+    let open =
+        |path: &str, expect| RealDevice::open(&OpenOptions { path: path.into(), writable: false, expect, settings: Settings::default() });
     let message = |path: &str, expect| open(path, expect).err().unwrap().to_string();
     insta::assert_snapshot!(message("/dev/null", Expect::Block), @"/dev/null is a character device, not a block device");
     insta::assert_snapshot!(message("/", Expect::File { capacity_bytes: MIB }), @"/ is a directory, not a regular file");
@@ -145,14 +146,19 @@ fn what_is_not_as_expected_is_not_opened() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let refused = open(pipe.to_str().unwrap(), Expect::Block).err();
     assert!(matches!(refused, Some(OpenError::WrongType { found: "a pipe", .. })), "{refused:?}");
-    assert!(matches!(open("/does/not/exist", Expect::Block), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::NotFound));
+    assert!(
+        matches!(open("/does/not/exist", Expect::Block), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::NotFound)
+    );
 }
 
 #[test]
 fn a_block_device_in_use_is_not_opened_for_writing() {
     let Some(filesystem) = TinyFilesystem::new(16 * MIB) else { return skip("mounting needs root") };
-    let options = |writable| OpenOptions { path: filesystem.device().into(), writable, expect: Expect::Block, settings: Settings::default() };
-    assert!(matches!(RealDevice::open(&options(true)), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::ResourceBusy));
+    let options =
+        |writable| OpenOptions { path: filesystem.device().into(), writable, expect: Expect::Block, settings: Settings::default() };
+    assert!(
+        matches!(RealDevice::open(&options(true)), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::ResourceBusy)
+    );
     RealDevice::open(&options(false)).unwrap();
 }
 

@@ -1,8 +1,8 @@
 //! Quantiles of a correlated stream, on line and in constant memory.
 
+use crate::quantile::fractional_ranks;
 use crate::random::Random;
 use crate::sample::{mean, variance};
-use crate::quantile::fractional_ranks;
 use crate::{Interval, smallest_sample};
 
 /// The sample is thinned to half when it has this many values, so there are always half of it to all of it.

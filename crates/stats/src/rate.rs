@@ -317,7 +317,8 @@ mod tests {
 
     #[test]
     fn a_slow_event_among_many_moves_the_interval_to_slow_rates() {
-        let estimate = of((0..320).map(|n| if n == 77 { 20_000_000 } else { 1_000_000 + n * 7919 % 1000 })).estimate().expect("many events");
+        let estimate =
+            of((0..320).map(|n| if n == 77 { 20_000_000 } else { 1_000_000 + n * 7919 % 1000 })).estimate().expect("many events");
         let (down, up) = ((estimate.per_second / estimate.ci95.low).ln(), (estimate.ci95.high / estimate.per_second).ln());
         assert!(down > 2.0 * up, "{down} {up}");
     }

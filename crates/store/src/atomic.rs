@@ -99,7 +99,8 @@ pub(crate) fn unique_name() -> String {
 pub(crate) fn sweep(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let maker = name.to_str().and_then(|name| name.strip_prefix(".flashmark-")?.strip_suffix(".tmp")?.split('-').next()?.parse::<u32>().ok());
+        let maker =
+            name.to_str().and_then(|name| name.strip_prefix(".flashmark-")?.strip_suffix(".tmp")?.split('-').next()?.parse::<u32>().ok());
         if maker.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
             // What cannot be removed stays hidden, as before.
             let _ = fs::remove_dir_all(entry.path());

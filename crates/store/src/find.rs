@@ -70,10 +70,7 @@ pub(crate) fn find(name: &str, runs: &[RunDir]) -> Result<RunDir, FindError> {
     match matches[..] {
         [run] => Ok(run.clone()),
         [] => at_path(Path::new(name), runs),
-        _ => Err(FindError::Ambiguous {
-            name: name.to_owned(),
-            matches: matches.iter().map(|run| run.name().to_owned()).collect(),
-        }),
+        _ => Err(FindError::Ambiguous { name: name.to_owned(), matches: matches.iter().map(|run| run.name().to_owned()).collect() }),
     }
 }
 

@@ -220,16 +220,9 @@ pub(crate) fn parse<H: DeserializeOwned, E: DeserializeOwned>(bytes: &[u8], path
     let (first, rest) = found.lines.split_first().ok_or_else(|| JournalError::NoHeader { path: path.to_owned() })?;
     check_form(first, path)?;
     let HeaderIn { opening } = serde_json::from_slice(first).map_err(|error| corrupt(1, without_place(&error)))?;
-    let entries = rest
-        .iter()
-        .zip(2..)
-        .map(|(json, number)| serde_json::from_slice(json).map_err(|error| corrupt(number, without_place(&error))));
-    Ok(Contents {
-        opening,
-        entries: entries.collect::<Result<_, _>>()?,
-        sound_bytes: found.sound_bytes,
-        torn_tail: found.torn_tail,
-    })
+    let entries =
+        rest.iter().zip(2..).map(|(json, number)| serde_json::from_slice(json).map_err(|error| corrupt(number, without_place(&error))));
+    Ok(Contents { opening, entries: entries.collect::<Result<_, _>>()?, sound_bytes: found.sound_bytes, torn_tail: found.torn_tail })
 }
 
 /// The error without the line serde_json counts, which is always the first: it sees one line at a time.

@@ -77,10 +77,7 @@ mod tests {
     fn a_bad_last_line_is_torn_and_a_bad_inner_line_is_damage() {
         let (one, two) = (frame("1"), frame("22"));
         let good = format!("{one}{two}");
-        assert_eq!(
-            scan(good.as_bytes()),
-            Ok(Scan { lines: vec![b"1", b"22"], sound_bytes: good.len() as u64, torn_tail: false })
-        );
+        assert_eq!(scan(good.as_bytes()), Ok(Scan { lines: vec![b"1", b"22"], sound_bytes: good.len() as u64, torn_tail: false }));
         for tail in ["0", "00000000 3", "00000000 3\n", "\n", "\0\0\0\0\n"] {
             let torn = format!("{good}{tail}");
             let found = scan(torn.as_bytes()).unwrap();

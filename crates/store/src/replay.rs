@@ -71,8 +71,7 @@ fn take_up_again(record: &mut Record, resumed: &Resumed) {
     record.run.resumed = record.run.resumed.saturating_add(1);
     record.run.ended = Ended::Interrupted;
     record.run.finished = None;
-    let changes =
-        [software_change(&record.run.software, &resumed.software), host_change(record.host.as_ref(), resumed.host.as_ref())];
+    let changes = [software_change(&record.run.software, &resumed.software), host_change(record.host.as_ref(), resumed.host.as_ref())];
     for text in changes.into_iter().flatten() {
         add_once(&mut record.flags, Flag::Note { text });
     }
@@ -97,8 +96,7 @@ fn host_change(begun: Option<&Host>, now: Option<&Host>) -> Option<String> {
     ];
     let known = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "not known".to_owned());
     let changed = facts.into_iter().filter(|(_, before, after)| before != after);
-    let texts: Vec<_> =
-        changed.map(|(name, before, after)| format!("{name} '{}', then '{}'", known(before), known(after))).collect();
+    let texts: Vec<_> = changed.map(|(name, before, after)| format!("{name} '{}', then '{}'", known(before), known(after))).collect();
     (!texts.is_empty()).then(|| format!("resumed on a changed host: {}", texts.join("; ")))
 }
 

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use record::Ended;
 
-use crate::atomic::{Scratch, WriteError, is_plain_name, parent_of, sync_directory, sweep, unique_name};
+use crate::atomic::{Scratch, WriteError, is_plain_name, parent_of, sweep, sync_directory, unique_name};
 use crate::find::{self, FindError};
 use crate::journal::{self, Opening};
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
@@ -145,8 +145,7 @@ impl Store {
     /// The run to take up again when the user names none: of those that are not complete and that nobody is writing, the one
     /// written last.
     pub fn last_unfinished(&self) -> Result<Option<RunDir>, FindError> {
-        let unfinished =
-            |run: &RunSummary| run.overview.as_ref().is_ok_and(|it| matches!(it.ended, Ended::Interrupted | Ended::Error));
+        let unfinished = |run: &RunSummary| run.overview.as_ref().is_ok_and(|it| matches!(it.ended, Ended::Interrupted | Ended::Error));
         let mut newest_first = self.directories()?.into_iter().rev().filter(|dir| dir.journal_path().exists()).map(summary);
         Ok(newest_first.find(unfinished).map(|run| run.dir))
     }

@@ -83,7 +83,8 @@ impl Suite {
         };
         let entries = table.get("test").and_then(|value| value.as_array()).filter(|list| !list.is_empty());
         let entries = entries.ok_or_else(|| SuiteError { file: file.into(), line: None, reason: "has no [[test]]".into() })?;
-        let tests = entries.iter().map(|entry| read_entry(entry).map_err(|(key, reason)| at_key(&key, reason))).collect::<Result<_, _>>()?;
+        let tests =
+            entries.iter().map(|entry| read_entry(entry).map_err(|(key, reason)| at_key(&key, reason))).collect::<Result<_, _>>()?;
         Ok(Suite { name: word("name").unwrap_or_else(|| file.to_owned()), about: word("about").unwrap_or_default(), time_limit_ns, tests })
     }
 }
@@ -96,10 +97,14 @@ fn line_of(text: &str, key: &str) -> Option<usize> {
 
 fn read_entry(entry: &toml::Value) -> Result<Entry, (String, String)> {
     let table = entry.as_table().ok_or_else(|| ("test".to_owned(), "each [[test]] is a table".to_owned()))?;
-    let test = table.get("name").and_then(|value| value.as_str()).ok_or_else(|| ("name".to_owned(), "a [[test]] has no name".to_owned()))?;
+    let test =
+        table.get("name").and_then(|value| value.as_str()).ok_or_else(|| ("name".to_owned(), "a [[test]] has no name".to_owned()))?;
     let mut settings = Vec::new();
     for (key, value) in table.iter().filter(|(key, _)| *key != "name") {
-        settings.push((key.clone(), typed(value).ok_or_else(|| (key.clone(), format!("'{key}' is neither a word, a number nor a list of these")))?));
+        settings.push((
+            key.clone(),
+            typed(value).ok_or_else(|| (key.clone(), format!("'{key}' is neither a word, a number nor a list of these")))?,
+        ));
     }
     Ok(Entry { test: test.to_owned(), settings })
 }

@@ -276,7 +276,15 @@ fn request(load: &Load, lane: Slot, place: Extent) -> Request {
         Direction::Read => Op::Read,
         Direction::Write => Op::Write,
     };
-    Request { op, offset_bytes: place.offset_bytes, length_bytes: place.bytes, slot: lane, sync: load.sync, path: load.path, content: load.content }
+    Request {
+        op,
+        offset_bytes: place.offset_bytes,
+        length_bytes: place.bytes,
+        slot: lane,
+        sync: load.sync,
+        path: load.path,
+        content: load.content,
+    }
 }
 
 fn judge(limits: &Limits, elapsed_ns: u64, tally: &Tally) -> Option<Stop> {

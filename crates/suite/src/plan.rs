@@ -85,8 +85,7 @@ impl Plan {
         for name in choice.only.iter().chain(&choice.skip).chain(choice.set.iter().map(|(test, _, _)| test)) {
             catalogue::find(name)?;
         }
-        let mut plan =
-            Plan { suite: suite.name.clone(), time_limit_ns: choice.time_limit_ns.or(suite.time_limit_ns), ..Plan::default() };
+        let mut plan = Plan { suite: suite.name.clone(), time_limit_ns: choice.time_limit_ns.or(suite.time_limit_ns), ..Plan::default() };
         for entry in chosen(suite, choice, site) {
             let test = catalogue::find(&entry.test)?;
             plan.add(test, &settings_of(test, &entry, choice)?, site)?;
@@ -139,7 +138,9 @@ impl Plan {
 /// The suite's entries that the user wants; a test that only `--only` names comes with its published settings. On a directory the
 /// test file must be written before anything is read from it, so `prime` is always among them.
 fn chosen(suite: &Suite, choice: &Choice, site: &Site) -> Vec<Entry> {
-    let wanted = |name: &str| (choice.only.is_empty() || choice.only.iter().any(|only| only == name)) && !choice.skip.iter().any(|skip| skip == name);
+    let wanted = |name: &str| {
+        (choice.only.is_empty() || choice.only.iter().any(|only| only == name)) && !choice.skip.iter().any(|skip| skip == name)
+    };
     let prime_needed = site.kind == TargetKind::Directory;
     let mut entries: Vec<Entry> =
         suite.tests.iter().filter(|entry| wanted(&entry.test) || (prime_needed && entry.test == "prime")).cloned().collect();
@@ -169,13 +170,17 @@ fn refusal(test: &dyn Test, site: &Site) -> Option<String> {
     if needs.raw && site.is_file() {
         return Some("needs a raw medium; name the device itself, for example /dev/sdX".into());
     }
-    if needs.writing && let Err(reason) = &site.writable {
+    if needs.writing
+        && let Err(reason) = &site.writable
+    {
         return Some(reason.clone());
     }
     if needs.data && !site.facts.keeps_data {
         return Some("this simulated medium keeps no data; there is nothing to read back".into());
     }
-    if needs.files && let Err(reason) = &site.files {
+    if needs.files
+        && let Err(reason) = &site.files
+    {
         return Some(reason.clone());
     }
     None

@@ -76,7 +76,10 @@ mod tests {
     #[test]
     fn lrand48_is_the_c_librarys() {
         let mut random = Rand48::new(0);
-        assert_eq!([random.lrand48(), random.lrand48(), random.lrand48(), random.lrand48()], [366850414, 1610402240, 206956554, 1869309841]);
+        assert_eq!(
+            [random.lrand48(), random.lrand48(), random.lrand48(), random.lrand48()],
+            [366850414, 1610402240, 206956554, 1869309841]
+        );
     }
 
     #[test]

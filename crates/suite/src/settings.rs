@@ -193,7 +193,9 @@ impl Settings {
                 Some(("compressible", percent)) => number(percent).filter(|p| *p <= 100).map(Content::Compressible),
                 _ => None,
             }
-            .ok_or_else(|| self.bad(name, format!("'{item}' is none of zeros, repeated, incompressible, byte:0..255, compressible:0..100%")))
+            .ok_or_else(|| {
+                self.bad(name, format!("'{item}' is none of zeros, repeated, incompressible, byte:0..255, compressible:0..100%"))
+            })
         })
     }
 }

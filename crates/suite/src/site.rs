@@ -43,7 +43,11 @@ impl Site {
         let block = self.facts.logical_block_bytes.max(1);
         let fit = |extent: Extent| {
             let bytes = extent.bytes / block * block;
-            if bytes == 0 { Err(format!("the medium of {} has no such range", Bytes(capacity))) } else { Ok(Extent::new(extent.offset_bytes, bytes)) }
+            if bytes == 0 {
+                Err(format!("the medium of {} has no such range", Bytes(capacity)))
+            } else {
+                Ok(Extent::new(extent.offset_bytes, bytes))
+            }
         };
         if let Some(only) = self.only {
             return match region {

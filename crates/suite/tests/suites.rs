@@ -212,7 +212,8 @@ fn random_writes_come_first_and_format_and_fill_last() {
 fn standard_writes_in_sequence_before_it_writes_at_random() {
     let tests = Suite::built_in("standard").unwrap().tests;
     let first = |names: &[&str]| tests.iter().position(|entry| names.contains(&entry.test.as_str())).unwrap();
-    let last_sequential = tests.iter().rposition(|entry| matches!(entry.test.as_str(), "zero-fill" | "random-fill" | "sequential-write")).unwrap();
+    let last_sequential =
+        tests.iter().rposition(|entry| matches!(entry.test.as_str(), "zero-fill" | "random-fill" | "sequential-write")).unwrap();
     assert!(last_sequential < first(&["random-write", "record-ops", "sector-write"]));
 }
 

@@ -23,7 +23,8 @@ pub fn table(table: &Table) -> String {
     let mut text = format!("{}; load {:.2} a processor before the first pair.\n\n", table.machine, table.load);
     text.push_str("| cell | flashmark, IOPS | fio, IOPS | ratio (smallest to largest) | | ratio of median latencies |\n|---|---:|---:|---:|---|---:|\n");
     for row in &table.rows {
-        let (least, most) = row.ratios().into_iter().fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), ratio| (least.min(ratio), most.max(ratio)));
+        let (least, most) =
+            row.ratios().into_iter().fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), ratio| (least.min(ratio), most.max(ratio)));
         let _ = writeln!(
             text,
             "| {} | {} | {} | {:.3} ({least:.3} to {most:.3}) | {} | {:.3} |",

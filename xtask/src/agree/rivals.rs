@@ -123,7 +123,8 @@ impl Fio {
     pub fn new(cell: &Cell, done: &Measured, ground: &Ground) -> Fio {
         let device = ground.device().display().to_string();
         let (offset, size) = done.span;
-        let mut words: Vec<String> = ["--name=agree", "--direct=1", "--thread", "--randrepeat=0", "--lat_percentiles=1"].map(str::to_owned).to_vec();
+        let mut words: Vec<String> =
+            ["--name=agree", "--direct=1", "--thread", "--randrepeat=0", "--lat_percentiles=1"].map(str::to_owned).to_vec();
         words.extend(cell.fio.iter().map(|word| (*word).to_owned()));
         words.extend([format!("--filename={device}"), format!("--offset={offset}"), format!("--size={size}")]);
         match cell.ends {

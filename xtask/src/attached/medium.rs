@@ -65,11 +65,6 @@ pub fn tool(words: &[&str]) -> Result<String> {
         .context("chrt does not start; install it (apt install util-linux)")?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     // f3probe's exit code says what it found, not whether it ran.
-    ensure!(
-        output.status.success() || words[0] == "f3probe",
-        "{}: {}{said}",
-        words.join(" "),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    ensure!(output.status.success() || words[0] == "f3probe", "{}: {}{said}", words.join(" "), String::from_utf8_lossy(&output.stderr));
     Ok(said)
 }

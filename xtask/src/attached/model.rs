@@ -77,7 +77,9 @@ impl Model {
         const TRIES: usize = 8;
         const POSITIONS: u64 = 7;
         let largest = largest_alignment(self.capacity_bytes(), block_bytes);
-        let alignments: Vec<u64> = std::iter::successors(Some(largest), |align| Some(align / 2)).take_while(|align| *align >= least.max(2 * block_bytes)).collect();
+        let alignments: Vec<u64> = std::iter::successors(Some(largest), |align| Some(align / 2))
+            .take_while(|align| *align >= least.max(2 * block_bytes))
+            .collect();
         let mut sums = [0.0; 3];
         for align in &alignments {
             let mut fastest = [[u64::MAX; 3]; POSITIONS as usize];

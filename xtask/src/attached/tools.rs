@@ -109,7 +109,14 @@ pub fn flashbench_boundaries(program: &Program, profile: &'static str) -> Result
     let model = Model::new(profile)?.boundaries(BLOCK_BYTES, LEAST)?;
     let row = |what: &str, i: usize| {
         let measured = wide.iter().map(|times| times[i]).sum::<f64>() / wide.len() as f64;
-        Row { profile, tool: "flashbench -a", what: format!("read 16 KiB {what}"), unit: "ms", model: model[i] / 1e6, measured: measured / 1e6 }
+        Row {
+            profile,
+            tool: "flashbench -a",
+            what: format!("read 16 KiB {what}"),
+            unit: "ms",
+            model: model[i] / 1e6,
+            measured: measured / 1e6,
+        }
     };
     Ok(vec![row("before a boundary", 0), row("across it", 1), row("after it", 2)])
 }
@@ -200,7 +207,8 @@ fn with(text: &str, keys: &[&str], value: &str) -> String {
 
 /// "512KiB  3.73M/s" in bytes a second.
 fn rate(line: &str) -> Result<f64> {
-    let text = line.split_whitespace().last().and_then(|word| word.strip_suffix("/s")).with_context(|| format!("flashbench printed {line}"))?;
+    let text =
+        line.split_whitespace().last().and_then(|word| word.strip_suffix("/s")).with_context(|| format!("flashbench printed {line}"))?;
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let factor = match unit {
@@ -281,7 +289,8 @@ fn same_cell(profile: &'static str, attached: &Value, simulated: &Value) -> Opti
 /// What was used, for the table's heading.
 pub fn versions() -> Result<String> {
     let first_line = |words: &[&str]| -> Result<String> {
-        let output = Command::new(words[0]).args(&words[1..]).output().with_context(|| format!("{} does not start; install it", words[0]))?;
+        let output =
+            Command::new(words[0]).args(&words[1..]).output().with_context(|| format!("{} does not start; install it", words[0]))?;
         Ok(String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().trim().to_owned())
     };
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
@@ -295,10 +304,8 @@ mod tests {
     #[test]
     fn what_fio_did_is_read_from_its_log() {
         let log = "4, 4543951, 1, 4096, 1106120704, 0\n7, 3211341, 0, 512, 1024, 0\n";
-        let expected = [
-            Ask { op: Op::Write, offset_bytes: 1_106_120_704, bytes: 4096 },
-            Ask { op: Op::Read, offset_bytes: 1024, bytes: 512 },
-        ];
+        let expected =
+            [Ask { op: Op::Write, offset_bytes: 1_106_120_704, bytes: 4096 }, Ask { op: Op::Read, offset_bytes: 1024, bytes: 512 }];
         assert_eq!(requests(log).unwrap(), expected);
         assert!(requests("something else").is_err());
     }
@@ -322,7 +329,9 @@ mod tests {
 
     #[test]
     fn f3probe_is_understood() {
-        let sizes = sizes("\t         *Usable* size: 32.00 MB (65536 blocks)\n\t        Announced size: 256.00 MB (524288 blocks)\nProbe time: 10.30s\n");
+        let sizes = sizes(
+            "\t         *Usable* size: 32.00 MB (65536 blocks)\n\t        Announced size: 256.00 MB (524288 blocks)\nProbe time: 10.30s\n",
+        );
         assert_eq!(sizes["*Usable* size"], 65536.0);
         assert_eq!(sizes["Announced size"], 524_288.0);
         assert_eq!(sizes.len(), 2);

@@ -40,7 +40,9 @@ fn manifest(project: &Project, path: &str) -> Option<Table> {
 /// Everything a manifest depends on, with the kind of table it stands in, for all platforms. A renamed package counts under its own name.
 fn dependencies(manifest: &Table) -> Vec<(&'static str, String)> {
     let platforms = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(|t| t.values()).filter_map(Value::as_table);
-    let tables = std::iter::once(manifest).chain(platforms).flat_map(|table| TABLES.iter().filter_map(|kind| Some((*kind, table.get(*kind)?.as_table()?))));
+    let tables = std::iter::once(manifest)
+        .chain(platforms)
+        .flat_map(|table| TABLES.iter().filter_map(|kind| Some((*kind, table.get(*kind)?.as_table()?))));
     let name = |(key, value): (&String, &Value)| value.get("package").and_then(Value::as_str).unwrap_or(key).to_owned();
     tables.flat_map(|(kind, table)| table.iter().map(move |entry| (kind, name(entry)))).collect()
 }
@@ -52,7 +54,11 @@ pub fn every_crate_is_a_room(project: &Project) -> Vec<Fault> {
     for name in project.crates() {
         let file = format!("crates/{name}/Cargo.toml");
         if room(name).is_none() {
-            faults.push(Fault::new(&file, format!("'{name}' is no room: add it to ROOMS in xtask/src/tidy.rs and to ARCHITECTURE.md"), why));
+            faults.push(Fault::new(
+                &file,
+                format!("'{name}' is no room: add it to ROOMS in xtask/src/tidy.rs and to ARCHITECTURE.md"),
+                why,
+            ));
         }
         let package = manifest(project, &file).and_then(|table| Some(table.get("package")?.get("name")?.as_str()?.to_owned()));
         let wanted = if name == "flashmark" { "flashmark".to_owned() } else { format!("flashmark-{name}") };
@@ -95,9 +101,14 @@ pub fn heavy_crates_stay_in_their_room(project: &Project) -> Vec<Fault> {
         let dependencies: Vec<String> = dependencies(&manifest).into_iter().map(|(_, dependency)| dependency).collect();
         if name == "stats" {
             let outside = ["insta", "proptest", "tempfile"];
-            let foreign = dependencies.iter().filter(|dependency| !outside.contains(&dependency.as_str()) && room_named(dependency).is_none());
+            let foreign =
+                dependencies.iter().filter(|dependency| !outside.contains(&dependency.as_str()) && room_named(dependency).is_none());
             faults.extend(foreign.map(|foreign| {
-                Fault::new(&file, format!("'stats' depends on '{foreign}'"), "every published number goes through it: it can be checked by reading it alone")
+                Fault::new(
+                    &file,
+                    format!("'stats' depends on '{foreign}'"),
+                    "every published number goes through it: it can be checked by reading it alone",
+                )
             }));
         }
         for (heavy, rooms, why) in HEAVY {
@@ -144,10 +155,17 @@ pub fn clippy_bans_what_the_room_must_never_know(project: &Project) -> Vec<Fault
             }
         };
         for (path, _) in banned.iter().filter(|(_, has_reason)| !has_reason) {
-            faults.push(Fault::new(&file, format!("'{path}' is banned without a reason"), "whoever runs into a ban must learn why it is there"));
+            faults.push(Fault::new(
+                &file,
+                format!("'{path}' is banned without a reason"),
+                "whoever runs into a ban must learn why it is there",
+            ));
         }
-        for wanted in room.never.iter().filter(|wanted| ["std::fs", "std::net", "std::time::Instant", "std::time::SystemTime"].contains(wanted)) {
-            let covered = banned.iter().any(|(path, _)| path == wanted || path.strip_prefix(wanted).is_some_and(|rest| rest.starts_with("::")));
+        for wanted in
+            room.never.iter().filter(|wanted| ["std::fs", "std::net", "std::time::Instant", "std::time::SystemTime"].contains(wanted))
+        {
+            let covered =
+                banned.iter().any(|(path, _)| path == wanted || path.strip_prefix(wanted).is_some_and(|rest| rest.starts_with("::")));
             let only_pages_have_a_network_to_forget = *wanted == "std::net" && !["findings", "report"].contains(&room.name);
             if !covered && !only_pages_have_a_network_to_forget {
                 faults.push(Fault::new(&file, format!("nothing of '{wanted}' is banned"), room.because));

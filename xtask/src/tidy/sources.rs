@@ -10,7 +10,8 @@ const MAIN_LINES: usize = 60;
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines: Vec<&str> = text.lines().collect();
     let tests_begin = (0..lines.len()).find(|&i| {
-        lines[i].trim() == "#[cfg(test)]" && lines.get(i + 1).is_some_and(|next| next.trim_start().starts_with("mod ") && next.contains('{'))
+        lines[i].trim() == "#[cfg(test)]"
+            && lines.get(i + 1).is_some_and(|next| next.trim_start().starts_with("mod ") && next.contains('{'))
     });
     let end = tests_begin.unwrap_or(lines.len());
     lines.into_iter().take(end).enumerate().map(|(i, line)| (i + 1, line)).filter(|(_, line)| !line.trim_start().starts_with("//"))
@@ -82,7 +83,8 @@ pub fn nothing_is_left_to_do(project: &Project) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (path, text) in project.all().filter(|(path, _)| path.ends_with(".rs")) {
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
-            for leftover in leftovers.iter().filter(|leftover| has_word(line, leftover.trim_end_matches('!')) && line.contains(**leftover)) {
+            for leftover in leftovers.iter().filter(|leftover| has_word(line, leftover.trim_end_matches('!')) && line.contains(**leftover))
+            {
                 let why = "what is not built is not there; what is there works";
                 faults.push(Fault::new(path, format!("line {}: {leftover}", number + 1), why));
             }
@@ -95,6 +97,8 @@ pub fn nothing_is_left_to_do(project: &Project) -> Vec<Fault> {
 pub fn main_only_composes(project: &Project) -> Vec<Fault> {
     let mains = project.all().filter(|(path, _)| path.ends_with("src/main.rs"));
     let long = mains.map(|(path, text)| (path, text.lines().count())).filter(|(_, lines)| *lines >= MAIN_LINES);
-    long.map(|(path, lines)| Fault::new(path, format!("{lines} lines; must be under {MAIN_LINES}"), "main composes and picks the exit code, nothing else"))
-        .collect()
+    long.map(|(path, lines)| {
+        Fault::new(path, format!("{lines} lines; must be under {MAIN_LINES}"), "main composes and picks the exit code, nothing else")
+    })
+    .collect()
 }

@@ -36,10 +36,19 @@ fn an_unknown_crate_and_a_misnamed_one_are_found() {
 
 #[test]
 fn an_import_over_a_wall_is_found_in_every_table() {
-    let suite = manifest("flashmark-suite", "[dependencies]\nsim.workspace = true\n[dev-dependencies]\nring.workspace = true\nsim.workspace = true\n");
-    let store = manifest("flashmark-store", "[target.'cfg(unix)'.dependencies]\nlab = { package = \"flashmark-host\", path = \"../host\" }\n");
+    let suite = manifest(
+        "flashmark-suite",
+        "[dependencies]\nsim.workspace = true\n[dev-dependencies]\nring.workspace = true\nsim.workspace = true\n",
+    );
+    let store =
+        manifest("flashmark-store", "[target.'cfg(unix)'.dependencies]\nlab = { package = \"flashmark-host\", path = \"../host\" }\n");
     let site = manifest("flashmark-site", "[dependencies]\nflashmark = { path = \"../flashmark\" }\nreport.workspace = true\n");
-    let files = [("crates/suite/Cargo.toml", suite.as_str()), ("crates/store/Cargo.toml", &store), ("crates/site/Cargo.toml", &site), ("xtask/Cargo.toml", LINTS)];
+    let files = [
+        ("crates/suite/Cargo.toml", suite.as_str()),
+        ("crates/store/Cargo.toml", &store),
+        ("crates/site/Cargo.toml", &site),
+        ("xtask/Cargo.toml", LINTS),
+    ];
     insta::assert_snapshot!(check(layers::imports_follow_the_table, &files), @r"
     crates/site/Cargo.toml: 'site' imports 'flashmark' in its dependencies; it may import store, report, findings, record
     crates/store/Cargo.toml: 'store' imports 'host' in its dependencies; it may import record
@@ -71,7 +80,12 @@ fn a_heavy_crate_in_the_wrong_room_is_found() {
 
 #[test]
 fn lints_that_are_not_inherited_are_found() {
-    let files = [("Cargo.toml", "[workspace.lints.rust]\nunsafe_code = \"warn\"\n"), ("crates/ring/Cargo.toml", ""), ("crates/sim/Cargo.toml", "[package]\n"), ("xtask/Cargo.toml", LINTS)];
+    let files = [
+        ("Cargo.toml", "[workspace.lints.rust]\nunsafe_code = \"warn\"\n"),
+        ("crates/ring/Cargo.toml", ""),
+        ("crates/sim/Cargo.toml", "[package]\n"),
+        ("xtask/Cargo.toml", LINTS),
+    ];
     insta::assert_snapshot!(check(layers::lints_are_inherited, &files), @r#"
     crates/sim/Cargo.toml: 'sim' does not inherit the lints: write [lints] workspace = true
     Cargo.toml: [workspace.lints.rust] must say unsafe_code = "forbid"
@@ -81,7 +95,13 @@ fn lints_that_are_not_inherited_are_found() {
 #[test]
 fn missing_and_unexplained_bans_are_found() {
     let clippy = "disallowed-types = [\"std::time::Instant\", { path = \"std::fs::File\", reason = \"no files\" }]\n";
-    let files = [("crates/sim/Cargo.toml", ""), ("crates/sim/clippy.toml", clippy), ("crates/suite/Cargo.toml", ""), ("crates/report/Cargo.toml", ""), ("crates/report/clippy.toml", "= no")];
+    let files = [
+        ("crates/sim/Cargo.toml", ""),
+        ("crates/sim/clippy.toml", clippy),
+        ("crates/suite/Cargo.toml", ""),
+        ("crates/report/Cargo.toml", ""),
+        ("crates/report/clippy.toml", "= no"),
+    ];
     insta::assert_snapshot!(check(layers::clippy_bans_what_the_room_must_never_know, &files), @r"
     crates/sim/clippy.toml: 'std::time::Instant' is banned without a reason
     crates/sim/clippy.toml: nothing of 'std::time::SystemTime' is banned
@@ -92,7 +112,8 @@ fn missing_and_unexplained_bans_are_found() {
 
 #[test]
 fn unsafe_code_is_found_outside_ring_only() {
-    let bad = concat!("// an uns", "afe comment\nlet unsafely = 1;\nuns", "afe { *p }\npub uns", "afe fn f() {}\n#[allow(uns", "afe_code)]\n");
+    let bad =
+        concat!("// an uns", "afe comment\nlet unsafely = 1;\nuns", "afe { *p }\npub uns", "afe fn f() {}\n#[allow(uns", "afe_code)]\n");
     insta::assert_snapshot!(check(sources::unsafe_lives_in_ring, &[("crates/ring/src/lib.rs", bad), ("crates/host/src/x.rs", bad)]), @r"
     crates/host/src/x.rs: line 3: unsafe code
     crates/host/src/x.rs: line 4: unsafe code
@@ -103,7 +124,11 @@ fn unsafe_code_is_found_outside_ring_only() {
 #[test]
 fn what_a_room_must_never_know_is_found_but_not_in_its_tests() {
     let suite = "//! no std::fs here\nuse std::{fs, io};\nuse std::time::{Duration, Instant};\nfn f() { std::env::args(); println!(); }\nlet std_fs = 1;\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
-    let files = [("crates/suite/src/a.rs", suite), ("crates/suite/src/a/tests.rs", "use std::fs;"), ("crates/host/src/b.rs", "use std::fs;\nuse std::time::Instant;\n")];
+    let files = [
+        ("crates/suite/src/a.rs", suite),
+        ("crates/suite/src/a/tests.rs", "use std::fs;"),
+        ("crates/host/src/b.rs", "use std::fs;\nuse std::time::Instant;\n"),
+    ];
     insta::assert_snapshot!(check(sources::rooms_do_not_know_what_they_must_not, &files), @r"
     crates/suite/src/a.rs: line 2: std::fs
     crates/suite/src/a.rs: line 3: std::time::Instant
@@ -131,7 +156,11 @@ fn a_long_main_is_found() {
 fn dependencies_are_explained_and_explanations_are_used() {
     let root = "[workspace.dependencies]\nserde = \"1\"\nrecord = { path = \"crates/record\" }\n";
     let member = "[dependencies]\nserde.workspace = true\n[target.x.dependencies]\nother = { package = \"renamed\", version = \"1\" }\n";
-    let files = [("Cargo.toml", root), ("crates/sim/Cargo.toml", member), ("docs/dependencies.md", "- **serde** (record): forms\n- **left-pad** (sim): pads\n")];
+    let files = [
+        ("Cargo.toml", root),
+        ("crates/sim/Cargo.toml", member),
+        ("docs/dependencies.md", "- **serde** (record): forms\n- **left-pad** (sim): pads\n"),
+    ];
     insta::assert_snapshot!(check(papers::dependencies_are_explained, &files), @r"
     docs/dependencies.md: does not say what 'renamed' is for: write - **renamed** (rooms): ...
     docs/dependencies.md: explains 'left-pad', which nothing depends on

@@ -109,7 +109,13 @@ impl<'a> Medium<'a> {
             let primed_bytes = self.span.bytes.clamp(FILL_BYTES, START_BYTES);
             let bytes = if state == State::Sustained { cache_bytes(self.profile).1.max(primed_bytes) } else { primed_bytes };
             let mut places = cyclic(Extent::new(self.span.offset_bytes, primed_bytes), FILL_BYTES);
-            self.run(Op::Write, Content::Incompressible, Length { ops: bytes.div_ceil(FILL_BYTES), ns: u64::MAX }, &mut places, &mut |_| {});
+            self.run(
+                Op::Write,
+                Content::Incompressible,
+                Length { ops: bytes.div_ceil(FILL_BYTES), ns: u64::MAX },
+                &mut places,
+                &mut |_| {},
+            );
         }
         if self.writes() && self.params.pattern != Some(Pattern::Sequential) {
             let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);

@@ -66,7 +66,11 @@ impl Attached {
         let options = LoopOptions { direct_io: true, partitions: true, block_bytes, ..LoopOptions::default() };
         let node = loopdev::attach_with(&berth.file(), options).or_internal()?;
         if !node.direct_io() {
-            return Err(anyhow!("{} does not do direct I/O on FUSE, so there would be a cache before the medium; Linux 4.10 and newer do", node.path().display())).or_internal();
+            return Err(anyhow!(
+                "{} does not do direct I/O on FUSE, so there would be a cache before the medium; Linux 4.10 and newer do",
+                node.path().display()
+            ))
+            .or_internal();
         }
         let queue = Queue::describe(node.path(), profile).or_internal()?;
         remarks.extend(urgent().err().map(|why| format!("times below a millisecond may be wrong on a busy machine: {why}")));
@@ -140,13 +144,19 @@ pub fn words(nodes: &[PathBuf]) -> String {
 /// Whether the machine has what it takes; each missing thing with the way out.
 pub fn check_machine() -> Result<()> {
     if !rustix::process::geteuid().is_root() {
-        return refuse("attaching a simulated medium as a block device needs root; start it with sudo, or test it without: flashmark run sim:PROFILE");
+        return refuse(
+            "attaching a simulated medium as a block device needs root; start it with sudo, or test it without: flashmark run sim:PROFILE",
+        );
     }
     if let Err(error) = std::fs::File::open("/dev/fuse") {
-        return usage(format_args!("/dev/fuse cannot be opened ({error}); load FUSE with `modprobe fuse`, and give a container the device"));
+        return usage(format_args!(
+            "/dev/fuse cannot be opened ({error}); load FUSE with `modprobe fuse`, and give a container the device"
+        ));
     }
     if let Err(error) = std::fs::File::open("/dev/loop-control") {
-        return usage(format_args!("/dev/loop-control cannot be opened ({error}); load loop devices with `modprobe loop`, and give a container the devices"));
+        return usage(format_args!(
+            "/dev/loop-control cannot be opened ({error}); load loop devices with `modprobe loop`, and give a container the devices"
+        ));
     }
     Ok(())
 }

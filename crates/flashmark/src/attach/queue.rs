@@ -33,7 +33,8 @@ impl Queue {
 
     fn set(&self, name: &str, value: &str) -> io::Result<()> {
         let path = attribute(&self.node, name);
-        fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("cannot write {value} to {}: {error}", path.display())))
+        fs::write(&path, value)
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot write {value} to {}: {error}", path.display())))
     }
 }
 

@@ -56,7 +56,9 @@ pub fn detach(flags: &DetachFlags) -> Result {
         let attached: Vec<_> = places.iter().flat_map(Place::nodes).collect();
         return match attached.as_slice() {
             [] => usage(format_args!("{}: this is not attached by `flashmark sim attach`; nothing is", device.display())),
-            nodes => usage(format_args!("{}: this is not attached by `flashmark sim attach`; attached are {}", device.display(), words(nodes))),
+            nodes => {
+                usage(format_args!("{}: this is not attached by `flashmark sim attach`; attached are {}", device.display(), words(nodes)))
+            }
         };
     };
     let nodes = attach::end(place)?;

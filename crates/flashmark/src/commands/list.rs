@@ -35,7 +35,8 @@ fn kind(disk: &Disk) -> String {
 }
 
 fn as_text(disk: &Disk) -> String {
-    let mut text = format!("{:<14} {:>9}  {:<13} {}\n", disk.path.display().to_string(), Bytes(disk.size_bytes).to_string(), kind(disk), name(disk));
+    let mut text =
+        format!("{:<14} {:>9}  {:<13} {}\n", disk.path.display().to_string(), Bytes(disk.size_bytes).to_string(), kind(disk), name(disk));
     let mode = [disk.link.driver.clone(), disk.link.mode.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ");
     if !mode.is_empty() {
         text += &format!("{:15}attached by {mode}\n", "");

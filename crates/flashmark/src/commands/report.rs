@@ -25,7 +25,11 @@ pub fn run(flags: &ReportFlags) -> Result {
 
 /// An id as a file name: a record from elsewhere may call itself anything.
 fn file_name(id: &str) -> String {
-    id.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect::<String>().trim_start_matches('.').to_owned()
+    id.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' })
+        .collect::<String>()
+        .trim_start_matches('.')
+        .to_owned()
 }
 
 fn write(path: &Path, page: &str) -> Result<()> {

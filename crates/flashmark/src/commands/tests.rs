@@ -18,7 +18,9 @@ pub fn run(flags: &TestsFlags) -> Result {
                 let writing = if needs.writing { " [writes]" } else { "" };
                 print(&format!("{:<18} {}{writing}{raw}\n", test.name(), test.about()))?;
             }
-            print("\nSettings of one:  flashmark tests random-write\nChange one:       flashmark run TARGET --set random-write.block=4KiB\n")?;
+            print(
+                "\nSettings of one:  flashmark tests random-write\nChange one:       flashmark run TARGET --set random-write.block=4KiB\n",
+            )?;
         }
     }
     Ok(Exit::Done)

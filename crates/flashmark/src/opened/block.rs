@@ -29,7 +29,8 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
     let claim = Rc::new(RefCell::new(claim));
     let writable = request.erase.is_some();
     let queue = found.disk.queue(&roots);
-    let settings = ring::Settings { max_transfer_bytes: queue.max_sectors_kb.map(|kb| kb * 1024), claimed: true, ..file::settings(request) };
+    let settings =
+        ring::Settings { max_transfer_bytes: queue.max_sectors_kb.map(|kb| kb * 1024), claimed: true, ..file::settings(request) };
     let options = OpenOptions { path: found.path.clone(), writable, expect: Expect::Block, settings: settings.clone() };
     let device = opening(RealDevice::open(&options))?;
     let facts = device.facts().clone();

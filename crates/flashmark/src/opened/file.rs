@@ -41,7 +41,10 @@ pub fn open_file(roots: Roots, found: FileTarget, request: &Request) -> Result<O
     if let Some(erase) = &request.erase
         && std::fs::canonicalize(erase).ok().as_ref() != Some(&path)
     {
-        return refuse(format_args!("--erase {erase} does not name '{}'; to overwrite this file, say --erase {}", request.target, request.target));
+        return refuse(format_args!(
+            "--erase {erase} does not name '{}'; to overwrite this file, say --erase {}",
+            request.target, request.target
+        ));
     }
     let capacity_bytes = found.size_bytes / 4096 * 4096;
     if capacity_bytes == 0 {
@@ -97,7 +100,10 @@ fn file_size(path: &Path, request: &Request) -> Result<u64> {
     let reserve = (space.size_bytes / 20).clamp(16 * MIB, 1 << 30);
     let usable = space.free_bytes.saturating_sub(reserve) / MIB * MIB;
     if let Some(only) = request.only() {
-        return usage(format_args!("--span {}+{} is for raw media and files; a test file in a directory has no place of its own", only.offset_bytes, only.bytes));
+        return usage(format_args!(
+            "--span {}+{} is for raw media and files; a test file in a directory has no place of its own",
+            only.offset_bytes, only.bytes
+        ));
     }
     if usable < LEAST_BYTES {
         return refuse(format_args!(

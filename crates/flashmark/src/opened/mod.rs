@@ -141,7 +141,9 @@ impl Opened {
         ];
         let Some((what, then, now)) = marks.into_iter().find(|(_, then, now)| then != now) else { return Ok(()) };
         let [then, now] = [then, now].map(|mark| mark.unwrap_or_else(|| "unknown".into()));
-        anyhow::bail!("this is not the medium the run began on: its {what} was {then}, is {now}; put the first one back, or start a new run")
+        anyhow::bail!(
+            "this is not the medium the run began on: its {what} was {then}, is {now}; put the first one back, or start a new run"
+        )
     }
 }
 
@@ -192,9 +194,12 @@ fn doubts(host: &Host) -> Vec<Flag> {
 /// Checks `--span` against the size of the target.
 fn check_span(request: &Request, capacity_bytes: u64) -> Result<()> {
     match request.only() {
-        Some(only) if only.end() > capacity_bytes => {
-            refuse(format_args!("--span ends at byte {}, beyond the {} of {}; name a range that ends before", only.end(), Bytes(capacity_bytes), request.target))
-        }
+        Some(only) if only.end() > capacity_bytes => refuse(format_args!(
+            "--span ends at byte {}, beyond the {} of {}; name a range that ends before",
+            only.end(),
+            Bytes(capacity_bytes),
+            request.target
+        )),
         _ => Ok(()),
     }
 }

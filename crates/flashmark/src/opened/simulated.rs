@@ -27,12 +27,8 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
         profile: Some(profile.name().to_owned()),
         ..Medium::default()
     };
-    let target = Target {
-        kind: TargetKind::Simulated,
-        path: request.target.clone(),
-        engine: Some(facts.engine.clone()),
-        ..Target::default()
-    };
+    let target =
+        Target { kind: TargetKind::Simulated, path: request.target.clone(), engine: Some(facts.engine.clone()), ..Target::default() };
     let site = Site {
         kind: TargetKind::Simulated,
         facts,
@@ -67,6 +63,8 @@ pub fn find(name: &str) -> Result<Profile> {
     if !name.ends_with(".toml") {
         return usage(unknown(name));
     }
-    let text = std::fs::read_to_string(name).map_err(|error| anyhow::anyhow!("sim:{name}: {error}; name a file with a profile, or one of `flashmark sim list`")).or_usage()?;
+    let text = std::fs::read_to_string(name)
+        .map_err(|error| anyhow::anyhow!("sim:{name}: {error}; name a file with a profile, or one of `flashmark sim list`"))
+        .or_usage()?;
     Profile::parse(name, &text).or_usage()
 }

@@ -58,7 +58,11 @@ impl Stage for DirectoryFiles {
         let space = host::free_space(&self.path).map_err(|error| StageError::Failed(error.to_string()))?;
         let needed = bytes + OVERHEAD_BYTES;
         if space.free_bytes < needed {
-            return Err(StageError::Unavailable(format!("needs {} free in the directory; there are {}", Bytes(needed), Bytes(space.free_bytes))));
+            return Err(StageError::Unavailable(format!(
+                "needs {} free in the directory; there are {}",
+                Bytes(needed),
+                Bytes(space.free_bytes)
+            )));
         }
         let place = host::device_of_directory(&Roots::default(), &self.path).map_err(|error| StageError::Failed(error.to_string()))?;
         let device = RealDevice::create_in(&self.path, bytes, &self.settings).map_err(|error| StageError::Failed(error.to_string()))?;

@@ -163,7 +163,12 @@ fn what_is_in_use_is_not_taken_away() {
 #[test]
 fn in_the_foreground_it_serves_until_it_is_asked_to_end() {
     let Some(bench) = Bench::new() else { return };
-    let mut child = bench.command(&["sim", "attach", "a1", "--size", "64MiB"]).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut child = bench
+        .command(&["sim", "attach", "a1", "--size", "64MiB"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
     let mut node = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut node).unwrap();
     assert_eq!(size_of(node.trim()), 64 << 20);

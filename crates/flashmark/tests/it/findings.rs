@@ -27,7 +27,8 @@ fn a_good_card_is_called_good_and_no_cheat() {
     let ran = flashmark.done(&["run", "sim:a1", "--suite", "standard", "--quiet"]);
     let flat = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
     assert!(flat.contains("Good as a root disk"), "{flat}");
-    let cheats = ["span-cache", "small-span", "compression", "small-write-bypass", "slc-cache", "throttling", "front-area", "pattern-cheat"];
+    let cheats =
+        ["span-cache", "small-span", "compression", "small-write-bypass", "slc-cache", "throttling", "front-area", "pattern-cheat"];
     let found = flashmark.record().findings;
     assert!(!found.iter().any(|finding| cheats.contains(&finding.id.as_str())), "{found:#?}");
 }
@@ -40,7 +41,10 @@ fn unfit_for_what_it_is_wanted_for_is_a_failed_check() {
     assert_eq!(run("video=8Mbit").code, Some(0));
     let refused = run("phone");
     assert_eq!(refused.code, Some(2));
-    assert!(refused.err.contains("'phone' is no use that is known; write root-disk, camera, video=100Mbit, logger or database"), "{refused}");
+    assert!(
+        refused.err.contains("'phone' is no use that is known; write root-disk, camera, video=100Mbit, logger or database"),
+        "{refused}"
+    );
 }
 
 #[test]

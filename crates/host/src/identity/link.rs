@@ -11,11 +11,8 @@ use crate::roots::{Roots, flag, link_name, number, text};
 /// The way to the block device with that directory under `/sys/block`.
 pub fn link(roots: &Roots, dir: &Path) -> Link {
     let device = dir.join("device");
-    let common = Link {
-        driver: driver(dir),
-        queue_depth: number(&device.join("queue_depth")).map(|depth| depth as u32),
-        ..Link::default()
-    };
+    let common =
+        Link { driver: driver(dir), queue_depth: number(&device.join("queue_depth")).map(|depth| depth as u32), ..Link::default() };
     match Bus::of(dir) {
         Bus::Mmc => mmc(roots, dir, common),
         Bus::Usb => usb_link(dir, common),
@@ -107,9 +104,8 @@ fn ata(roots: &Roots, dir: &Path, common: Link) -> Link {
 /// Speed and width of the PCI link. With several paths the namespace hangs below a subsystem, which links to its controllers.
 fn nvme(dir: &Path, common: Link) -> Link {
     let subsystem = dir.join("device");
-    let controller = crate::roots::names(&subsystem)
-        .into_iter()
-        .find(|name| name.strip_prefix("nvme").is_some_and(|rest| rest.parse::<u32>().is_ok()));
+    let controller =
+        crate::roots::names(&subsystem).into_iter().find(|name| name.strip_prefix("nvme").is_some_and(|rest| rest.parse::<u32>().is_ok()));
     let start = controller.map_or_else(|| dir.to_owned(), |name| subsystem.join(name));
     let Some(pci) = ancestors(&start).into_iter().find(|path| path.join("current_link_speed").exists()) else {
         return Link { driver: common.driver.or_else(|| driver(&start)), ..common };

@@ -85,9 +85,7 @@ pub(crate) fn medium(roots: &Roots, dir: &Path) -> Medium {
         Bus::Ata => ata::medium(roots, dir, scsi(&device, common)),
         Bus::Nvme => nvme(&device, common),
         Bus::Scsi => scsi(&device, common),
-        Bus::Virtio => {
-            Medium { kind: MediumKind::Virtual, serial: text(&dir.join("serial")), behind_reader: Some(false), ..common }
-        }
+        Bus::Virtio => Medium { kind: MediumKind::Virtual, serial: text(&dir.join("serial")), behind_reader: Some(false), ..common },
         Bus::Loop => Medium { kind: MediumKind::Loop, rotational: None, ..common },
         Bus::Software => Medium { model: text(&dir.join("dm/name")), ..common },
         Bus::Other => Medium { kind: by_driver(dir), ..common },
@@ -109,15 +107,7 @@ fn scsi(device: &Path, common: Medium) -> Medium {
             None => MediumKind::Unknown,
         },
     };
-    Medium {
-        kind,
-        vendor,
-        model,
-        firmware: text(&device.join("rev")),
-        serial: vpd_serial(device),
-        behind_reader: Some(false),
-        ..common
-    }
+    Medium { kind, vendor, model, firmware: text(&device.join("rev")), serial: vpd_serial(device), behind_reader: Some(false), ..common }
 }
 
 /// Names that virtual machines give their disks.

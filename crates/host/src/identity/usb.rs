@@ -69,11 +69,9 @@ fn is_reader(dir: &Path, usb: &Path, scsi: &Medium) -> bool {
         "8564:4000",
         "0781:b7a4",
     ];
-    const WORDS: [&str; 9] =
-        ["reader", "card", "sd/mmc", "sdxc", "micro sd", "microsd", "compactflash", "usb3.0-crw", "multi flash"];
+    const WORDS: [&str; 9] = ["reader", "card", "sd/mmc", "sdxc", "micro sd", "microsd", "compactflash", "usb3.0-crw", "multi flash"];
     let names = [scsi.vendor.clone(), scsi.model.clone(), text(&usb.join("product")), text(&usb.join("manufacturer"))];
-    let said =
-        names.iter().flatten().map(|name| name.to_ascii_lowercase()).any(|name| WORDS.iter().any(|word| name.contains(word)));
+    let said = names.iter().flatten().map(|name| name.to_ascii_lowercase()).any(|name| WORDS.iter().any(|word| name.contains(word)));
     // what the most common reader chip answers to INQUIRY; the same words in a product string are on sticks, too
     let genesys = scsi.model.as_deref() == Some("STORAGE DEVICE");
     said || genesys || has_siblings(dir) || id(usb).is_some_and(|id| CHIPS.contains(&id.as_str()))

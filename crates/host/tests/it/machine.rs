@@ -103,8 +103,7 @@ impl Machine {
         self.partition(&disk, "sdb1", "8:17", 4 << 20, 8 << 30);
         let scsi = format!("sys/devices/{usb}/2-1:1.0/host6/target6:0:0/6:0:0:0");
         self.link(&format!("{disk}/device"), &scsi);
-        for (name, text) in [("vendor", "SanDisk \n"), ("model", "Ultra           \n"), ("rev", "1.00\n"), ("queue_depth", "1\n")]
-        {
+        for (name, text) in [("vendor", "SanDisk \n"), ("model", "Ultra           \n"), ("rev", "1.00\n"), ("queue_depth", "1\n")] {
             self.file(&format!("{scsi}/{name}"), text);
         }
         self.link(&format!("{scsi}/driver"), "sys/bus/scsi/drivers/sd");

@@ -66,10 +66,7 @@ fn a_mounted_stick_by_whatever_link() {
     machine.with_stick();
     machine.mount("8:17", Path::new("/media/card"), "vfat", "/dev/sdb1", "rw");
     insta::assert_snapshot!(refusal(&machine, "/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0"), @"'/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0' is in use: sdb1 is mounted at /media/card; unmount it first, or name a directory on it");
-    assert!(
-        matches!(resolve(&machine.roots, "/dev/sdb", Access::Read), Err(TargetError::InUse { .. })),
-        "reading is refused, too"
-    );
+    assert!(matches!(resolve(&machine.roots, "/dev/sdb", Access::Read), Err(TargetError::InUse { .. })), "reading is refused, too");
 }
 
 #[test]
@@ -173,9 +170,7 @@ pub fn skipped(why: &str) {
 
 #[test]
 fn memory_compression_and_sparse_files_are_allowed_with_a_doubt() {
-    for (kind, options, flag) in
-        [("tmpfs", "rw", Flag::MemoryFilesystem), ("btrfs", "rw,compress=zstd:3", Flag::CompressedFilesystem)]
-    {
+    for (kind, options, flag) in [("tmpfs", "rw", Flag::MemoryFilesystem), ("btrfs", "rw,compress=zstd:3", Flag::CompressedFilesystem)] {
         let mut machine = Machine::new();
         let dir = mounted(&mut machine, kind, kind, options);
         assert_eq!(resolve(&machine.roots, &dir, Access::Write).unwrap().flags(), [flag]);
@@ -193,10 +188,7 @@ fn a_free_stick_is_found_by_any_name_and_recorded() {
     for name in ["/dev/sdb1", "/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0-part1"] {
         let found = resolve(&machine.roots, name, Access::Write).unwrap();
         let target = found.record(&machine.roots, name);
-        assert_eq!(
-            (target.device.as_deref(), target.device_number.as_deref(), target.diskseq),
-            (Some("sdb1"), Some("8:17"), Some(7))
-        );
+        assert_eq!((target.device.as_deref(), target.device_number.as_deref(), target.diskseq), (Some("sdb1"), Some("8:17"), Some(7)));
         assert_eq!((target.path.as_str(), target.queue.unwrap().max_sectors_kb), (name, Some(120)));
         assert!(matches!(found, Found::Block(block) if block.size_bytes() == 8 << 30 && block.path == Path::new("/dev/sdb1")));
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use flashmark_host::loopdev::attach_with;
 use flashmark_host::{
-    Access, BlockTarget, Claim, Found, Loop, LoopOptions, MkfsSpec, Roots, Staged, claim, clean_leftovers, mounts,
-    prove_on_device, resolve, stage_filesystem,
+    Access, BlockTarget, Claim, Found, Loop, LoopOptions, MkfsSpec, Roots, Staged, claim, clean_leftovers, mounts, prove_on_device,
+    resolve, stage_filesystem,
 };
 use record::units::MIB;
 

@@ -41,8 +41,7 @@ fn every_member_of_a_mounted_btrfs_is_in_use() {
 fn swap_is_found_by_number_through_a_link() {
     let machine = Machine::new();
     machine.with_stick();
-    machine
-        .file("proc/swaps", "Filename Type\n/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0-part1 partition 1 0 -2\n");
+    machine.file("proc/swaps", "Filename Type\n/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0-part1 partition 1 0 -2\n");
     assert_eq!(said(&machine, "sdb"), ["sdb1 is swap space"]);
 }
 

@@ -153,7 +153,11 @@ fn about(record: &Record) -> Vec<AboutView> {
         if pages.iter().any(|known| known.id == finding.id) {
             continue;
         }
-        pages.push(AboutView { id: finding.id.clone(), title: page.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned(), paragraphs: paragraphs(page) });
+        pages.push(AboutView {
+            id: finding.id.clone(),
+            title: page.lines().next().unwrap_or_default().trim_start_matches("# ").to_owned(),
+            paragraphs: paragraphs(page),
+        });
     }
     pages
 }

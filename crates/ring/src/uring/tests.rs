@@ -18,7 +18,11 @@ fn check(mut ring: Uring) {
         for &(slot, offset) in &all {
             // SAFETY: the slot is not in flight.
             let buffer = unsafe { ring.inner.1.slot_mut(slot) };
-            if op == Op::Write { filler.fill(buffer, Content::Incompressible, 0, offset) } else { buffer.fill(0) }
+            if op == Op::Write {
+                filler.fill(buffer, Content::Incompressible, 0, offset)
+            } else {
+                buffer.fill(0)
+            }
             ring.submit(&Request { op, ..Request::read(slot, offset, 4096) });
         }
         let mut done = Vec::new();

@@ -37,13 +37,8 @@ pub fn host(kernel: &str) -> Host {
 
 /// The opening of a run that plans three cells.
 pub fn opening(id: &str) -> Opening {
-    let planned = |id: &str| PlannedCell {
-        id: id.to_owned(),
-        test: id.to_owned(),
-        params: Params::default(),
-        max_ns: 1,
-        max_written_bytes: 1,
-    };
+    let planned =
+        |id: &str| PlannedCell { id: id.to_owned(), test: id.to_owned(), params: Params::default(), max_ns: 1, max_written_bytes: 1 };
     Opening {
         run: Run { id: id.to_owned(), suite: "quick".to_owned(), seed: u64::MAX, software: software("0.1.0"), ..Run::default() },
         medium: Medium { profile: Some("card".to_owned()), ..Medium::default() },

@@ -6,8 +6,8 @@
 use std::path::PathBuf;
 
 use record::{
-    Axis, Cell, Content, Direction, Ended, Estimate, Flag, Histogram, Latency, Medium, MediumKind, Metrics, Params, Pattern,
-    PlannedCell, Record, RecordError, Region, Run, SCHEMA, Series, Skip, Software, Stop, Target, TargetKind,
+    Axis, Cell, Content, Direction, Ended, Estimate, Flag, Histogram, Latency, Medium, MediumKind, Metrics, Params, Pattern, PlannedCell,
+    Record, RecordError, Region, Run, SCHEMA, Series, Skip, Software, Stop, Target, TargetKind,
 };
 
 /// Latencies of the sample's writes: 97 quick ones, two slow ones and a stall, 0.5 s together.
@@ -40,8 +40,7 @@ fn measured() -> Cell {
     (0..97).for_each(|_| histogram.record(QUICK_NS));
     (0..2).for_each(|_| histogram.record(SLOW_NS));
     histogram.record(STALL_NS);
-    let estimate =
-        |value, relative: f64| Estimate { value, ci95: Some([value * (1.0 - relative), value * (1.0 + relative)]), n: 100 };
+    let estimate = |value, relative: f64| Estimate { value, ci95: Some([value * (1.0 - relative), value * (1.0 + relative)]), n: 100 };
     Cell {
         id: "random-write/2".to_owned(),
         test: "random-write".to_owned(),
@@ -89,13 +88,8 @@ fn failed() -> Cell {
 
 /// The sample of this version: small, with something of every kind in it.
 fn sample() -> Record {
-    let planned = |cell: Cell| PlannedCell {
-        id: cell.id,
-        test: cell.test,
-        params: cell.params,
-        max_ns: 60_000_000_000,
-        max_written_bytes: 1 << 30,
-    };
+    let planned =
+        |cell: Cell| PlannedCell { id: cell.id, test: cell.test, params: cell.params, max_ns: 60_000_000_000, max_written_bytes: 1 << 30 };
     Record {
         schema: SCHEMA.to_owned(),
         run: Run {
@@ -164,8 +158,7 @@ fn the_sample_of_this_version_is_what_it_writes() {
     if std::env::var_os("REGENERATE").is_some() {
         flashmark_store::atomic_write(&path, sample().to_json().as_bytes()).unwrap();
     }
-    let text =
-        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; REGENERATE=1 makes it", path.display()));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; REGENERATE=1 makes it", path.display()));
     assert_eq!(Record::from_json(&text).unwrap(), sample());
 }
 

@@ -76,8 +76,7 @@ fn what_a_resumed_run_finds_again_is_listed_once() {
 #[test]
 fn temperatures_of_the_end_join_those_of_the_start() {
     let sandbox = Sandbox::new();
-    let reading =
-        |sensor: &str, start_celsius, end_celsius| Temperature { sensor: sensor.to_owned(), start_celsius, end_celsius };
+    let reading = |sensor: &str, start_celsius, end_celsius| Temperature { sensor: sensor.to_owned(), start_celsius, end_celsius };
     let mut opening = crate::common::opening("one");
     opening.host.as_mut().unwrap().temperatures = vec![reading("cpu", Some(40.0), None)];
     let run = sandbox.store.create("one", &opening).unwrap();

@@ -30,7 +30,8 @@ fn what_a_killed_process_had_begun_is_swept_away_and_nothing_else() {
     let sandbox = Sandbox::new();
     let store = &sandbox.store;
     // No process has this number: Linux gives out 2^22 at most.
-    let (dead, alive) = (store.root().join(".flashmark-4194305-0.tmp"), store.root().join(format!(".flashmark-{}-9.tmp", std::process::id())));
+    let (dead, alive) =
+        (store.root().join(".flashmark-4194305-0.tmp"), store.root().join(format!(".flashmark-{}-9.tmp", std::process::id())));
     let other = store.root().join(".flashmark-notes");
     for dir in [&dead, &alive, &other] {
         fs::create_dir_all(dir.join("inside")).unwrap();
@@ -128,9 +129,7 @@ fn the_run_written_last_is_the_latest() {
     assert_eq!(sandbox.store.find("latest").unwrap().name(), "second");
     // The file system's clock may not have moved on since; a later time than any it gave is set by hand.
     let journal = fs::File::options().append(true).open(first.journal_path()).unwrap();
-    journal
-        .set_modified(fs::metadata(first.journal_path()).unwrap().modified().unwrap() + std::time::Duration::from_secs(60))
-        .unwrap();
+    journal.set_modified(fs::metadata(first.journal_path()).unwrap().modified().unwrap() + std::time::Duration::from_secs(60)).unwrap();
     assert_eq!(sandbox.store.find("latest").unwrap().name(), "first");
     assert_eq!(names(&sandbox), ["second", "first"]);
 }

@@ -278,7 +278,13 @@ mod tests {
     /// Pages of 16 KiB cost 40 µs across, units of 4 MiB 300 µs.
     fn straddling(request: &device::Request, _: u64) -> u64 {
         let crosses = |size: u64| request.offset_bytes / size != (request.offset_bytes + request.length_bytes - 1) / size;
-        let extra = if crosses(4 * MIB) { 300 } else if crosses(16 * KIB) { 40 } else { 0 };
+        let extra = if crosses(4 * MIB) {
+            300
+        } else if crosses(16 * KIB) {
+            40
+        } else {
+            0
+        };
         MILLISECOND_NS + extra * 1000
     }
 
@@ -289,7 +295,13 @@ mod tests {
         let diff = &cell.series.iter().find(|series| series.name == "diff").unwrap().points;
         for [size, ns] in diff {
             let size = *size as u64;
-            let cost = if size.is_multiple_of(4 * MIB) { 300e3 } else if size.is_multiple_of(16 * KIB) { 40e3 } else { 0.0 };
+            let cost = if size.is_multiple_of(4 * MIB) {
+                300e3
+            } else if size.is_multiple_of(16 * KIB) {
+                40e3
+            } else {
+                0.0
+            };
             assert_eq!(*ns, cost, "{size}");
         }
         assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (diff.len() as u64 * 168 * 3, 3.0));

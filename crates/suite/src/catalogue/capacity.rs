@@ -118,7 +118,8 @@ impl Test for Capacity {
 fn tell(outcome: &mut Outcome, found: &Found, shown: &[(u64, Seen)]) {
     let n = shown.len() as u64;
     let exactly = |value: u64| Estimate { value: value as f64, ci95: None, n };
-    let between = |[low, high]: [u64; 2], value: u64| Estimate { ci95: (low < high).then_some([low as f64, high as f64]), ..exactly(value) };
+    let between =
+        |[low, high]: [u64; 2], value: u64| Estimate { ci95: (low < high).then_some([low as f64, high as f64]), ..exactly(value) };
     let cell = &mut outcome.cell;
     let mut put = |name: &str, figure: Estimate| cell.metrics.other.extend([(name.to_owned(), figure)]);
     if let Some(kind) = found.kind {

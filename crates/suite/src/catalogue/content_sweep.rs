@@ -120,7 +120,10 @@ mod tests {
         let writes: Vec<_> = ran.requests.iter().filter(|r| r.op == Op::Write).collect();
         assert!(writes.iter().all(|r| (512 * MIB..544 * MIB).contains(&r.offset_bytes)));
         assert_eq!(writes.len(), 512 + 4 * 512 + 2 * 1024);
-        assert_eq!([511, 512, 1024, 1536].map(|at| writes[at].content), [Content::Incompressible, Content::Zeros, Content::Byte(255), Content::Repeated]);
+        assert_eq!(
+            [511, 512, 1024, 1536].map(|at| writes[at].content),
+            [Content::Incompressible, Content::Zeros, Content::Byte(255), Content::Repeated]
+        );
         assert!(ran.end.cells.iter().all(|cell| cell.ops == 512 && cell.written_bytes >= 32 * MIB));
     }
 

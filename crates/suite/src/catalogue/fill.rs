@@ -44,7 +44,11 @@ impl Test for Fill {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "region", default: "middle", about: "middle, front, whole (the published form); on a file or with --span there is only that" },
+            Setting {
+                name: "region",
+                default: "middle",
+                about: "middle, front, whole (the published form); on a file or with --span there is only that",
+            },
             Setting { name: "span", default: "512MiB", about: "how much to fill; region=whole fills all" },
             Setting { name: "block", default: "1MiB", about: "size of one write" },
             Setting { name: "max_time", default: "20m", about: "stop filling after this" },
@@ -120,7 +124,10 @@ fn is_telling(ratio: Estimate) -> bool {
 }
 
 fn fooled(ratio: f64) -> Flag {
-    let text = format!("zeros are written {} times as fast: the controller compresses or recognises data, this figure is the honest one", significant(ratio));
+    let text = format!(
+        "zeros are written {} times as fast: the controller compresses or recognises data, this figure is the honest one",
+        significant(ratio)
+    );
     Flag::Note { text }
 }
 

@@ -81,7 +81,8 @@ impl Test for FlushCost {
     }
 
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let mut work = Work { cell, bench, outcome: Outcome::new(cell), write_ns: Vec::new(), flush_ns: Vec::new(), idle_flush_ns: Vec::new() };
+        let mut work =
+            Work { cell, bench, outcome: Outcome::new(cell), write_ns: Vec::new(), flush_ns: Vec::new(), idle_flush_ns: Vec::new() };
         work.do_it();
         work.conclude()
     }
@@ -129,7 +130,11 @@ impl Work<'_, '_> {
                 self.write_ns.push(tally.busy_ns as f64);
                 self.outcome.absorb(tally);
             }
-            if !self.outcome.is_over() && self.is_flushed() && let Some(ns) = self.flush() && round >= WARM_UP_ROUNDS {
+            if !self.outcome.is_over()
+                && self.is_flushed()
+                && let Some(ns) = self.flush()
+                && round >= WARM_UP_ROUNDS
+            {
                 self.flush_ns.push(ns);
             }
             if self.outcome.is_over() {

@@ -101,13 +101,18 @@ mod tests {
     #[test]
     fn every_write_is_shifted_as_far_as_its_cell_says() {
         let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["misalign"]);
-        let cells: Vec<_> = ran.end.cells.iter().map(|cell| (cell.params.block_bytes.unwrap() / KIB, cell.params.other["shift_bytes"])).collect();
+        let cells: Vec<_> =
+            ran.end.cells.iter().map(|cell| (cell.params.block_bytes.unwrap() / KIB, cell.params.other["shift_bytes"])).collect();
         assert_eq!(cells, [(4, 0.0), (4, 512.0), (64, 0.0), (64, 512.0), (64, 4096.0)].repeat(2));
         let mut writes = ran.requests.iter().filter(|request| request.op == device::Op::Write);
         for cell in &ran.end.cells {
             let ops = cell.ops as usize + 8;
             let block = cell.params.block_bytes.unwrap();
-            assert!(writes.by_ref().take(ops).all(|write| write.offset_bytes % block == cell.params.other["shift_bytes"] as u64), "{}", cell.id);
+            assert!(
+                writes.by_ref().take(ops).all(|write| write.offset_bytes % block == cell.params.other["shift_bytes"] as u64),
+                "{}",
+                cell.id
+            );
         }
     }
 

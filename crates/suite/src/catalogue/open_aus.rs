@@ -52,7 +52,11 @@ impl Test for OpenAus {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "block", default: "64KiB,16KiB,4KiB", about: "sizes of a write; the first is searched, the others are tried at the edge" },
+            Setting {
+                name: "block",
+                default: "64KiB,16KiB,4KiB",
+                about: "sizes of a write; the first is searched, the others are tried at the edge",
+            },
             Setting { name: "form", default: "linear,random", about: "order inside a unit" },
             Setting { name: "most", default: "32", about: "most units in turn" },
             Setting { name: "au", default: "4MiB", about: "taken for the allocation unit where the medium declares none" },
@@ -94,7 +98,9 @@ impl Test for OpenAus {
                 match form {
                     RANDOM => plan(form, *block_bytes, &[("n_aus", 1.0)]),
                     _ if index == 0 => (0..steps(most)).for_each(|_| plan(form, *block_bytes, &[])),
-                    _ => [0.0, 1.0].iter().for_each(|past| plan(form, *block_bytes, &[("past", *past), ("searched_block_bytes", blocks[0] as f64)])),
+                    _ => [0.0, 1.0]
+                        .iter()
+                        .for_each(|past| plan(form, *block_bytes, &[("past", *past), ("searched_block_bytes", blocks[0] as f64)])),
                 }
             }
         }
@@ -105,7 +111,10 @@ impl Test for OpenAus {
         let used_ns: u64 = earlier(cell, bench).map(took_ns).sum();
         let left_ns = (cell.setting("total_ns") as u64).saturating_sub(used_ns);
         if left_ns < LEAST_NS {
-            return Outcome::left_out(cell, format!("{} for all of open-aus are used up; more with total_time", Nanos(cell.setting("total_ns") as u64)));
+            return Outcome::left_out(
+                cell,
+                format!("{} for all of open-aus are used up; more with total_time", Nanos(cell.setting("total_ns") as u64)),
+            );
         }
         bench.allotted_ns = bench.allotted_ns.min(left_ns);
         let n_aus = match number_of_units(cell, &earlier(cell, bench).collect::<Vec<_>>()) {
@@ -188,7 +197,8 @@ impl Found {
 
 fn has_collapsed(cell: &Cell, one: &Cell) -> bool {
     let rate = |cell: &Cell| cell.metrics.bps.map_or(0.0, |bps| bps.value);
-    let typical_ns = |cell: &Cell| cell.metrics.latency_ns.as_ref().map_or(f64::INFINITY, |latency| latency.p50.map_or(latency.mean, |p50| p50 as f64));
+    let typical_ns =
+        |cell: &Cell| cell.metrics.latency_ns.as_ref().map_or(f64::INFINITY, |latency| latency.p50.map_or(latency.mean, |p50| p50 as f64));
     rate(cell) < COLLAPSED_RATE * rate(one) && typical_ns(cell) > COLLAPSED_LATENCY * typical_ns(one)
 }
 
@@ -314,7 +324,9 @@ mod tests {
         let cells = run_simulated("class10-bypass", 2, &["open-aus"]);
         assert_eq!(last_that_held(&cells, 64 * KIB), (Some(3), Some(4)));
         let rate = |form: &str, block: u64, n: f64| {
-            let same = |cell: &&Cell| cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == Some(block) && cell.params.other["n_aus"] == n;
+            let same = |cell: &&Cell| {
+                cell.params.form.as_deref() == Some(form) && cell.params.block_bytes == Some(block) && cell.params.other["n_aus"] == n
+            };
             cells.iter().find(same).unwrap().metrics.bps.unwrap().value
         };
         assert!(rate(LINEAR, 16 * KIB, 4.0) < 0.1 * rate(LINEAR, 16 * KIB, 3.0));

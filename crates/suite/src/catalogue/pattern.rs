@@ -74,7 +74,11 @@ impl Test for PatternTest {
                 _ => (common, 0),
             };
             if shift_bytes % site.facts.logical_block_bytes != 0 {
-                cells.skip(format!("shifted by {}: the medium addresses units of {}", Bytes(shift_bytes), Bytes(site.facts.logical_block_bytes)));
+                cells.skip(format!(
+                    "shifted by {}: the medium addresses units of {}",
+                    Bytes(shift_bytes),
+                    Bytes(site.facts.logical_block_bytes)
+                ));
                 continue;
             }
             let mut params = stretch::writes(site, Region::Middle, span, Pattern::Uniform, block_bytes);

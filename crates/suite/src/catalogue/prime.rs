@@ -5,8 +5,8 @@
 use record::{Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop};
 
 use crate::drive::{Limits, Load};
-use crate::plan::span_of;
 use crate::offsets::sequential;
+use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The test.

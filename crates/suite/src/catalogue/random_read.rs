@@ -13,10 +13,10 @@ use device::Device;
 use record::{Direction, Params, Pattern, PlannedCell, Region};
 
 use super::ground::ground;
+use crate::certainty;
 use crate::drive::{Limits, Load};
 use crate::figures::inverse;
 use crate::offsets::uniform;
-use crate::certainty;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The smallest block of IOTest, from which doublings are counted.
@@ -47,7 +47,11 @@ impl Test for RandomRead {
             Setting { name: "region", default: "front,whole", about: "front, middle, whole; on a file or with --span there is only that" },
             Setting { name: "span", default: "1GiB", about: "how much of the front or the middle" },
             Setting { name: "threads", default: "1,8", about: "reads in flight" },
-            Setting { name: "iterations", default: "10000", about: "reads of 512 B a thread; a fifth fewer after each doubling of the block" },
+            Setting {
+                name: "iterations",
+                default: "10000",
+                about: "reads of 512 B a thread; a fifth fewer after each doubling of the block",
+            },
             Setting { name: "certainty", default: "0%", about: "stop before that when the rate is this certain; 0: never" },
             Setting { name: "min_time", default: "1s", about: "at least this long where certainty stops" },
             Setting { name: "max_time", default: "10s", about: "at most this long a block size" },

@@ -22,12 +22,12 @@ use record::{Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedC
 use stats::StopRule;
 
 use crate::catalogue::ground::ground;
+use crate::certainty;
+use crate::doubts::may_not_last;
 use crate::drive::{Limits, Load};
 use crate::figures::inverse;
 use crate::offsets::{Stratified, once_each, sequential};
 use crate::plan::span_of;
-use crate::certainty;
-use crate::doubts::may_not_last;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
 
 mod level;
@@ -78,7 +78,11 @@ impl Test for RandomWrite {
             Setting { name: "span", default: "512MiB", about: "sizes of the range they fall into" },
             Setting { name: "region", default: "middle", about: "middle, front, whole" },
             Setting { name: "content", default: "incompressible", about: "zeros, repeated, incompressible" },
-            Setting { name: "overwhelm", default: "65MiB", about: "write this much before measuring, time permitting; caches come in powers of two, so a little more" },
+            Setting {
+                name: "overwhelm",
+                default: "65MiB",
+                about: "write this much before measuring, time permitting; caches come in powers of two, so a little more",
+            },
             Setting { name: "overwhelm_time", default: "30%", about: "share of the time that may go into that" },
             Setting { name: "certainty", default: "5%", about: "stop when the rate is this certain" },
             Setting { name: "slow_certainty", default: "10%", about: "the same where 1000 writes take more than 30 s" },

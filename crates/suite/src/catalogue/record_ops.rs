@@ -12,11 +12,11 @@ use record::units::MIB;
 use record::{Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop, Sync};
 
 use crate::catalogue::ground::ground;
+use crate::certainty;
 use crate::drive::{Limits, Load, flush};
 use crate::figures::inverse;
 use crate::offsets::{iozone_permutation, listed, pieces, sequential};
 use crate::plan::span_of;
-use crate::certainty;
 use crate::stage::KeptFile;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, StageError, Tally, Test};
 

@@ -6,12 +6,12 @@
 use record::units::GIB;
 use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region};
 
+use crate::certainty;
+use crate::doubts::may_not_last;
 use crate::drive::{Limits, Load};
 use crate::figures::inverse;
 use crate::offsets::uniform;
 use crate::plan::span_of;
-use crate::certainty;
-use crate::doubts::may_not_last;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The most it ever writes: two million sectors. Even a memory-speed medium is certain long before.
@@ -96,7 +96,10 @@ impl Test for SectorWrite {
             outcome.cell.metrics.other.insert("worst_stall_ns".into(), worst);
         }
         if primed.is_none() {
-            outcome.cell.flags.push(Flag::Note { text: "the medium was not filled first: writes to flash that was never written are faster".into() });
+            outcome
+                .cell
+                .flags
+                .push(Flag::Note { text: "the medium was not filled first: writes to flash that was never written are faster".into() });
         }
         outcome
     }
@@ -106,7 +109,7 @@ impl Test for SectorWrite {
 mod tests {
     use device::Extent;
     use record::Stop;
-    use record::units::{MILLISECOND_NS, MIB, SECOND_NS};
+    use record::units::{MIB, MILLISECOND_NS, SECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::Bed;
@@ -130,7 +133,8 @@ mod tests {
 
     #[test]
     fn one_write_a_second_keeps_to_the_time() {
-        let ran = Bed::raw(4 * GIB, |_, number| SECOND_NS + (number * 7919 % 1000) * 2 * MILLISECOND_NS).run(&["sector-write max_time=20s"]);
+        let ran =
+            Bed::raw(4 * GIB, |_, number| SECOND_NS + (number * 7919 % 1000) * 2 * MILLISECOND_NS).run(&["sector-write max_time=20s"]);
         let cell = ran.cell("sector-write/1");
         assert_eq!(cell.stop, Stop::Time);
         assert!(cell.elapsed_ns < 23 * SECOND_NS);

@@ -9,10 +9,10 @@ use device::{Device, Extent};
 use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop};
 
-use crate::drive::{Limits, Load};
-use crate::plan::span_of;
-use crate::offsets::{cyclic_from, pieces};
 use crate::certainty;
+use crate::drive::{Limits, Load};
+use crate::offsets::{cyclic_from, pieces};
+use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
 
 /// What is taken for the allocation unit where the medium declares none or a smaller one.
@@ -155,7 +155,9 @@ impl Test for Sequential {
         };
         let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
         let limits = Limits { max_bytes: cell.setting("total_bytes") as u64, ..Limits::certain(rule, bench.time_left_ns()) };
-        if self.0 == Direction::Read && let Err(error) = bench.medium.drop_caches() {
+        if self.0 == Direction::Read
+            && let Err(error) = bench.medium.drop_caches()
+        {
             return Outcome::broken(cell, error);
         }
         let tally = bench.drive("measuring", &load, &limits, &mut cyclic_from(span, cell.block_bytes(), first));
@@ -215,7 +217,10 @@ mod tests {
         };
         // 4.82, 6.31 and 8.21 MB/s for ever.
         let found = rates("begin=after");
-        assert!((found[0] / 4.82 - 1.0).abs() < 0.05 && (found[1] / 6.31 - 1.0).abs() < 0.05 && (found[2] / 8.21 - 1.0).abs() < 0.05, "{found:?}");
+        assert!(
+            (found[0] / 4.82 - 1.0).abs() < 0.05 && (found[1] / 6.31 - 1.0).abs() < 0.05 && (found[2] / 8.21 - 1.0).abs() < 0.05,
+            "{found:?}"
+        );
         let front = rates("begin=front");
         assert!(front.iter().zip(&found).any(|(front, found)| *front < 0.95 * found), "{front:?}");
     }

@@ -34,7 +34,11 @@ impl Test for SpanSweep {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "block", default: "4KiB", about: "size of a write" },
-            Setting { name: "span", default: "1GiB,512MiB,256MiB,128MiB,64MiB,32MiB,16MiB,8MiB", about: "sizes of the range they fall into, largest first" },
+            Setting {
+                name: "span",
+                default: "1GiB,512MiB,256MiB,128MiB,64MiB,32MiB,16MiB,8MiB",
+                about: "sizes of the range they fall into, largest first",
+            },
             Setting { name: "whole", default: "yes", about: "begin with the whole medium" },
             Setting { name: "min_time", default: "3s", about: "200 writes are enough after this" },
             Setting { name: "max_time", default: "13s", about: "at most this long a span" },

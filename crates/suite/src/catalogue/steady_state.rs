@@ -115,7 +115,13 @@ impl Test for SteadyStateTest {
     }
 
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let mut work = Work { cell, form: form_of(cell.params.form.as_deref().unwrap_or_default()), bench, outcome: Outcome::new(cell), rounds: Vec::new() };
+        let mut work = Work {
+            cell,
+            form: form_of(cell.params.form.as_deref().unwrap_or_default()),
+            bench,
+            outcome: Outcome::new(cell),
+            rounds: Vec::new(),
+        };
         work.fill();
         let state = work.seek();
         work.conclude(&state)
@@ -208,7 +214,11 @@ impl Work<'_, '_> {
             let is_read = |chance: u64| chance < step.read_percent;
             let now = is_read(random.below(100));
             // As many in a row as chance has it, so that not every I/O is a stretch of its own.
-            let row = if matches!(step.read_percent, 0 | 100) { u64::MAX } else { 1 + (0..64).take_while(|_| is_read(random.below(100)) == now).count() as u64 };
+            let row = if matches!(step.read_percent, 0 | 100) {
+                u64::MAX
+            } else {
+                1 + (0..64).take_while(|_| is_read(random.below(100)) == now).count() as u64
+            };
             let limits = Limits { max_ops: row, max_bytes: most_bytes - bytes, ..Limits::time(left_ns.min(step_ns - ns)) };
             let tally = self.bench.drive("rounds", if now { &reading } else { &writing }, &limits, &mut places);
             (ops, ns, bytes) = (ops + tally.ops, ns + tally.busy_ns, bytes + tally.bytes);

@@ -230,7 +230,9 @@ mod tests {
         assert!((100..400).contains(&curve.windows.len()), "{}", curve.windows.len());
         let [along, over] = curve.series();
         assert!(along.points.last().unwrap()[0] > 0.97 * (256.0 * GIB as f64));
-        assert!(along.points.iter().zip(&over.points).all(|(a, b)| (a[1] - 1.048576e9).abs() < 1.0 && (a[0] / b[0] * 1e9 - a[1]).abs() < 1.0));
+        assert!(
+            along.points.iter().zip(&over.points).all(|(a, b)| (a[1] - 1.048576e9).abs() < 1.0 && (a[0] / b[0] * 1e9 - a[1]).abs() < 1.0)
+        );
     }
 
     fn rate_at(cell: &Cell, bytes: f64) -> f64 {

@@ -127,7 +127,11 @@ impl Test for Uflip {
         add("pause", 0.0, (WRITE, RANDOM), 5 * max_ns, MOST_OPS);
         for micro in MICROS.iter().filter(|micro| chosen.contains(&micro.form)) {
             for load in micro.loads {
-                micro.values.iter().filter(|value| fits(micro.form, **value, span, site)).for_each(|value| add(micro.form, *value, *load, max_ns, MOST_OPS));
+                micro
+                    .values
+                    .iter()
+                    .filter(|value| fits(micro.form, **value, span, site))
+                    .for_each(|value| add(micro.form, *value, *load, max_ns, MOST_OPS));
             }
         }
         Ok(())
@@ -135,7 +139,9 @@ impl Test for Uflip {
 
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
         let form = cell.params.form.as_deref().unwrap_or_default();
-        let found = |name: &str, most: u64| earlier(cell, bench).find_map(|done| done.metrics.other.get(name)).map_or(most, |figure| (figure.value as u64).min(most));
+        let found = |name: &str, most: u64| {
+            earlier(cell, bench).find_map(|done| done.metrics.other.get(name)).map_or(most, |figure| (figure.value as u64).min(most))
+        };
         let (start_up_ops, pause_ns) = (found("start_up_ops", MOST_START_UP), found("pause_ns", MOST_PAUSE_NS));
         let mut cell = cell.clone();
         if !PREPARING.contains(&form) {
@@ -175,7 +181,9 @@ fn one_parameter(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
         }
         Some("locality") => at_places(cell, bench, &load, Extent::new(span.offset_bytes, value as u64 * block_bytes), true),
         Some("partitioning") => stretch::run_load(cell, bench, &load, &mut partitions(span, block_bytes, value as u64)),
-        Some("order") if value >= 2.0 => stretch::run_load(cell, bench, &load, &mut strided(span, block_bytes, value as u64 * block_bytes, 0)),
+        Some("order") if value >= 2.0 => {
+            stretch::run_load(cell, bench, &load, &mut strided(span, block_bytes, value as u64 * block_bytes, 0))
+        }
         Some("order") => stretch::run_load(cell, bench, &load, &mut stepwise(span, block_bytes, value as i64)),
         Some("mix") => stretch::run_load(cell, bench, &load, &mut mixed(span, block_bytes, value as u64, random)),
         Some("parallelism") => {
@@ -325,7 +333,8 @@ fn in_bursts(cell: &PlannedCell, bench: &mut Bench<'_>, burst: u64, pause_ns: u6
     let cell = &mut outcome.cell;
     let rate = |events: u64| Some(Estimate { value: events as f64 * 1e9 / cell.elapsed_ns.max(1) as f64, ci95: None, n: cell.ops });
     if let Some(histogram) = &cell.histogram {
-        (cell.metrics.iops, cell.metrics.bps, cell.metrics.latency_ns) = (rate(cell.ops), rate(cell.bytes), Some(latency(histogram, worst_ns)));
+        (cell.metrics.iops, cell.metrics.bps, cell.metrics.latency_ns) =
+            (rate(cell.ops), rate(cell.bytes), Some(latency(histogram, worst_ns)));
     }
     outcome
 }
@@ -380,7 +389,10 @@ mod tests {
 
     fn response_ms(cells: &[Cell], form: &str, value: f64, pattern: Pattern) -> f64 {
         let wanted = |cell: &&Cell| {
-            cell.params.form.as_deref() == Some(form) && cell.params.other["value"] == value && cell.params.pattern == Some(pattern) && cell.params.direction == Some(WRITE)
+            cell.params.form.as_deref() == Some(form)
+                && cell.params.other["value"] == value
+                && cell.params.pattern == Some(pattern)
+                && cell.params.direction == Some(WRITE)
         };
         let cell = cells.iter().find(wanted).unwrap();
         cell.elapsed_ns as f64 / cell.ops as f64 / 1e6

@@ -203,7 +203,9 @@ impl View<'_, '_> {
             ("slowest_bps", self.rates.values().copied().min_by(f64::total_cmp)),
             ("fastest_bps", self.rates.values().copied().max_by(f64::total_cmp)),
         ];
-        cell.metrics.other.extend(figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Estimate { value: value?, ci95: None, n }))));
+        cell.metrics
+            .other
+            .extend(figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Estimate { value: value?, ci95: None, n }))));
         if self.rates.len() < places {
             cell.flags.push(Flag::Note { text: format!("time for {} of {places} places", self.rates.len()) });
         }
@@ -248,7 +250,9 @@ mod tests {
         let [rates, access] = &cell.series[..] else { panic!("two curves") };
         assert_eq!((rates.points.len(), access.points.len(), cell.written_bytes), (100, 100, 0));
         assert_eq!((rates.points[0][0], rates.points[99][0]), (0.0, (4 * GIB - 4 * MIB) as f64));
-        assert!(rates.points.is_sorted_by_key(|point| point[0] as u64) && rates.points.iter().all(|point| point[1] == 256.0 * 1024.0 * 1000.0));
+        assert!(
+            rates.points.is_sorted_by_key(|point| point[0] as u64) && rates.points.iter().all(|point| point[1] == 256.0 * 1024.0 * 1000.0)
+        );
         assert_eq!((ran.requests.len(), ran.other("whole-view/1", "access_ns")), (100 * (1 + 16 + 4), 1e6));
         let mut bed = Bed::raw(4 * GIB, |_, _| 1);
         bed.site.writable = Err("read-only; --erase ID".into());

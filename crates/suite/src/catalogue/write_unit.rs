@@ -77,8 +77,12 @@ mod tests {
     #[test]
     fn each_size_begins_in_a_part_of_its_own() {
         let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["write-unit block=64KiB,128KiB"]);
-        let writes: Vec<_> = ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| (r.offset_bytes - 512 * MIB, r.length_bytes)).collect();
-        assert_eq!((writes.len(), writes[0], writes[71], writes[72]), (72 + 72, (0, 64 * KIB), (71 * 64 * KIB, 64 * KIB), (8 * MIB, 128 * KIB)));
+        let writes: Vec<_> =
+            ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| (r.offset_bytes - 512 * MIB, r.length_bytes)).collect();
+        assert_eq!(
+            (writes.len(), writes[0], writes[71], writes[72]),
+            (72 + 72, (0, 64 * KIB), (71 * 64 * KIB, 64 * KIB), (8 * MIB, 128 * KIB))
+        );
         assert_eq!((ran.cell("write-unit/1").ops, ran.other("write-unit/1", "warm_up_ns")), (64, 8e6));
     }
 

@@ -116,7 +116,19 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         let folding_from_bytes = shortest_bytes.max(SHORTEST_FOLDING_BYTES).min(longest_run_bytes);
         let random = prober.bench.random("places");
         let (mark_pass, run_pass) = (prober.new_data(), prober.new_data());
-        Hunt { prober, found, random, run_pass, mark_pass, run_bytes: 0, run_ns: 0, mark_ns: 0.0, evidence: Vec::new(), longest_run_bytes, folding_from_bytes }
+        Hunt {
+            prober,
+            found,
+            random,
+            run_pass,
+            mark_pass,
+            run_bytes: 0,
+            run_ns: 0,
+            mark_ns: 0.0,
+            evidence: Vec::new(),
+            longest_run_bytes,
+            folding_from_bytes,
+        }
     }
 
     /// Goes through the stages until the medium is known for what it is. What is known is in `found`, however this ends.
@@ -236,7 +248,8 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         let places = stratified(above, above.bytes.div_ceil(stride), block, &mut self.random);
         let enough = |seen: &[(u64, Seen)]| {
             let count = |is: fn(&Seen) -> bool| seen.iter().filter(|(_, seen)| is(seen)).count();
-            count(|seen| matches!(seen, Seen::Elsewhere { .. })) >= ENOUGH_FOLDED || count(|seen| *seen == Seen::Unusable) >= ENOUGH_UNUSABLE
+            count(|seen| matches!(seen, Seen::Elsewhere { .. })) >= ENOUGH_FOLDED
+                || count(|seen| *seen == Seen::Unusable) >= ENOUGH_UNUSABLE
         };
         self.prober.read("looking for folded addresses", self.run_pass, &places, block, enough).map(drop)
     }
@@ -419,7 +432,8 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
             }
         }
         let seen = self.read_images(module, 1)?;
-        let agreeing = seen.iter().filter(|(place, seen)| matches!(seen, Seen::Elsewhere { .. }) && seen.is_present(*place, Some(module))).count();
+        let agreeing =
+            seen.iter().filter(|(place, seen)| matches!(seen, Seen::Elsewhere { .. }) && seen.is_present(*place, Some(module))).count();
         Ok((agreeing * TRIALS >= AGREEING * seen.len().max(1)).then_some(module))
     }
 

@@ -179,12 +179,15 @@ impl<'a, 'b> Prober<'a, 'b> {
         let pieces = area.bytes / MIB;
         // What folds to before the span would overwrite what the span spares.
         let spare = self.module.map(|module| (module, self.span.offset_bytes));
-        let harmless = |piece: &Extent| spare.is_none_or(|(module, first)| piece.offset_bytes % module >= first && (piece.end() - 1) % module >= first);
+        let harmless = |piece: &Extent| {
+            spare.is_none_or(|(module, first)| piece.offset_bytes % module >= first && (piece.end() - 1) % module >= first)
+        };
         if pieces == 0 {
             return Ok(());
         }
         let start = self.cursor_bytes / MIB;
-        let turn = (start..).map(|piece| Extent::new(area.offset_bytes + piece % pieces * MIB, MIB)).take((2 * pieces + bytes / MIB) as usize);
+        let turn =
+            (start..).map(|piece| Extent::new(area.offset_bytes + piece % pieces * MIB, MIB)).take((2 * pieces + bytes / MIB) as usize);
         let chosen: Vec<Extent> = turn.filter(harmless).take(bytes.div_ceil(MIB) as usize).collect();
         self.cursor_bytes += chosen.len() as u64 * MIB;
         let pass = self.new_data();

@@ -170,7 +170,10 @@ impl Geometry {
             text += &format!("[cache]\nsize = \"{} B\"\nrate = \"40 MB/s\"\ncommand = \"0.2 ms\"\nhonest = true\n", self.cache_bytes);
         }
         if matches!(self.kind, Kind::Limbo | Kind::Wraparound | Kind::Chain) {
-            text += &format!("[fake]\nreal = \"{} B\"\nlost = \"{}\"\nremembers = \"{} B\"\n", self.real_bytes, self.lost, self.remembers_bytes);
+            text += &format!(
+                "[fake]\nreal = \"{} B\"\nlost = \"{}\"\nremembers = \"{} B\"\n",
+                self.real_bytes, self.lost, self.remembers_bytes
+            );
             text += &self.module_bytes.map(|module| format!("module = \"{module} B\"\n")).unwrap_or_default();
         }
         text + "[jitter]\nsigma = 0.1\ntail_share = 0.005\ntail_factor = 8.0\n" + &self.damage
@@ -187,7 +190,9 @@ impl Geometry {
         let folds = self.module_bytes.unwrap_or(0);
         match self.kind {
             Kind::Damaged => Ok(()),
-            _ if ruling.real_bytes != Some(self.real_bytes) => Err(format!("has {} bytes, was said to have {:?}", self.real_bytes, ruling.real_bytes)),
+            _ if ruling.real_bytes != Some(self.real_bytes) => {
+                Err(format!("has {} bytes, was said to have {:?}", self.real_bytes, ruling.real_bytes))
+            }
             _ if ruling.wrap_bytes != folds => Err(format!("folds at {folds}, was said to fold at {}", ruling.wrap_bytes)),
             _ => Ok(()),
         }

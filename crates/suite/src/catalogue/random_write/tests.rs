@@ -120,7 +120,8 @@ fn debt_is_paid() {
 #[test]
 fn what_is_no_debt_is_not_paid() {
     let rate = |mut cost: crate::catalogue::testing::Cost| {
-        let ran = Bed::raw(GIB, move |request, number| cost(request, number)).run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
+        let ran =
+            Bed::raw(GIB, move |request, number| cost(request, number)).run(&["prime passes=1", "random-write block=4KiB overwhelm=1MiB"]);
         let cell = ran.cell("random-write/1");
         assert!(!cell.flags.iter().any(|flag| matches!(flag, Flag::Debt { .. })), "{:?}", cell.flags);
         cell.metrics.iops.unwrap().value
