@@ -42,7 +42,7 @@ pub(super) fn random_writes(record: &Record) -> Panel {
             label: format!("{}: {} IOPS", yardstick::DISK, yardstick::DISK_IOPS),
         }],
         note: format!(
-            "What decides whether a medium can carry a system. Sustained: measured after the fast first writes are used up.{}",
+            "What decides whether a medium can carry a system. Measured after the first fast writes; where a doubt says that a figure may not last, a large cache may still have taken them.{}",
             undrawn(&groups)
         ),
     };
