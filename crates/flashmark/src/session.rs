@@ -75,8 +75,8 @@ impl Sitting {
 
 /// The most this sitting may write, in bytes: what the plan announced, and the filling once more where it is lost.
 fn budget_bytes(plan: &Plan, lost: bool) -> u64 {
-    let primes = plan.cells.iter().filter(|cell| lost && cell.test == "prime").map(|cell| cell.max_written_bytes);
-    primes.fold(plan.max_written_bytes(), u64::saturating_add)
+    let fills = plan.cells.iter().filter(|cell| lost && suite::is_filling(cell)).map(|cell| cell.max_written_bytes);
+    fills.fold(plan.max_written_bytes(), u64::saturating_add)
 }
 
 /// Journal and screen, listening.

@@ -26,7 +26,7 @@ pub use bench::{Bench, Guarded};
 pub use doubts::certainty;
 pub use events::{Event, Listener, Progress};
 pub use outcome::Outcome;
-pub use plan::{CellList, Choice, Plan, PlanError, span_of};
+pub use plan::{CellList, Choice, Plan, PlanError, is_filling, span_of};
 pub use runner::{RunEnd, RunOptions, run};
 pub use settings::{Setting, SettingError, Settings};
 pub use site::Site;

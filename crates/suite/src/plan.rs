@@ -37,6 +37,11 @@ pub fn span_of(cell: &PlannedCell) -> Extent {
     Extent::new(cell.params.span_offset_bytes.unwrap_or(0), cell.params.span_bytes.unwrap_or(0))
 }
 
+/// Whether later cells need what this one leaves on the medium: where that is lost between two sittings, it is done again first.
+pub fn is_filling(cell: &PlannedCell) -> bool {
+    cell.test == "prime" || catalogue::verify::is_writing(cell)
+}
+
 /// What will be done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {

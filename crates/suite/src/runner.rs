@@ -13,7 +13,7 @@ use crate::events::{Event, Listener};
 use crate::outcome::Outcome;
 use crate::random::Random;
 use crate::stage::KeptFile;
-use crate::{Plan, Site, Stage, catalogue};
+use crate::{Plan, Site, Stage, catalogue, is_filling};
 
 /// Cells that may fail one after the other before the medium is given up.
 const FAILURES_IN_A_ROW: u32 = 3;
@@ -108,10 +108,10 @@ impl Runner<'_> {
         self.options.used_ns + medium.now().saturating_sub(self.started_ns)
     }
 
-    /// Fills what the finished `prime` cells had filled. Its figures are no results; only the writing counts.
+    /// Fills what the finished filling cells had filled. Its figures are no results; only the writing counts.
     fn prime_again(&mut self, medium: &mut Guarded, stage: &mut dyn Stage, listener: &mut dyn Listener) {
-        let primes = (0..self.plan.cells.len()).filter(|index| self.is_done(*index) && self.plan.cells[*index].test == "prime");
-        for index in primes.collect::<Vec<_>>() {
+        let fills = (0..self.plan.cells.len()).filter(|index| self.is_done(*index) && is_filling(&self.plan.cells[*index]));
+        for index in fills.collect::<Vec<_>>() {
             let (outcome, _, written_bytes) = self.measure(index, self.plan.cells[index].max_ns, medium, stage, listener);
             self.written_bytes = written_bytes;
             self.end.error = outcome.error.or(self.end.error.take());

@@ -28,6 +28,7 @@ mod sustained;
 #[cfg(test)]
 mod testing;
 mod uflip;
+pub(crate) mod verify;
 mod whole_view;
 mod write_unit;
 
@@ -64,6 +65,7 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &steady_state::SteadyStateTest,
     &uflip::Uflip,
     &capacity::Capacity,
+    &verify::Verify,
 ];
 
 /// The test of this name, or an error that names the nearest ones.

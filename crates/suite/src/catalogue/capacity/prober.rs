@@ -237,8 +237,30 @@ impl<'a, 'b> Prober<'a, 'b> {
     }
 }
 
-/// What a block showed: its worst sector.
+/// What a block showed: its worst sector. Data of elsewhere may begin in the middle of it, so it is named by where the block would lie.
 fn block(filler: &Filler, pass: u32, place: Extent, data: &[u8]) -> Seen {
-    let sectors = filler.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| Seen::sector(offset, verdict));
+    let sectors = filler.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| match Seen::sector(offset, verdict) {
+        Seen::Elsewhere { by_bytes } => {
+            let block = by_bytes.checked_sub(offset - place.offset_bytes);
+            block.map_or(Seen::Lost, |by_bytes| Seen::Elsewhere { by_bytes })
+        }
+        seen => seen,
+    });
     sectors.reduce(Seen::or_worse).unwrap_or(Seen::Lost)
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Content;
+
+    use super::*;
+
+    #[test]
+    fn data_of_elsewhere_is_named_by_its_distance_wherever_it_begins_in_a_block() {
+        let filler = Filler::new(1);
+        let mut data = vec![0; 4096];
+        filler.fill(&mut data, Content::Incompressible, 2, 1 << 20);
+        filler.fill(&mut data[1536..], Content::Incompressible, 9, (5 << 20) + 1536);
+        assert_eq!(block(&filler, 2, Extent::new(1 << 20, 4096), &data), Seen::Elsewhere { by_bytes: 5 << 20 });
+    }
 }

@@ -1,0 +1,271 @@
+//! `verify`: writes everything, then reads everything and looks at each sector (flash.md C1: f3write and f3read).
+//!
+//! The range is cut into parts. All parts are written before the first is read: a medium that is smaller than it says, or that answers
+//! from a cache, would pass if each part were read right after it was written. Every part is a cell, so a run that was interrupted repeats
+//! none that is finished, and says how long the rest will take. A block that cannot be written or read is counted, and the next one follows.
+//!
+//! # What it leaves
+//! For each part a cell of the form "write" and one of the form "read"; `params.other.part` counts from 0. `bps` and latencies of both.
+//! "write": `unwritable_sectors`. "read": `good_sectors`, `changed_sectors` (up to 7 wrong bits), `overwritten_sectors` (data that
+//! belongs elsewhere, or a write that was never made), `corrupted_sectors` (all others, of which `zero_sectors`, `blank_sectors`,
+//! `unreadable_sectors`), and `first_bad_offset_bytes` where any is bad. Sectors have 512 bytes. Series `overwritten by`: place against the
+//! place to which what was found there had been written.
+
+use device::stamp::{Tally as Verdicts, Verdict};
+use device::{Device, Extent, IoErrorKind, SECTOR_BYTES};
+use record::units::{Bytes, GIB};
+use record::{Axis, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop, TargetKind};
+
+use crate::drive::{Limits, Load};
+use crate::offsets::pieces;
+use crate::plan::span_of;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The pass that all parts are written in; no other test's.
+const PASS: u32 = 0x0056_4552;
+/// Errors of single blocks that are counted; a medium with more in one part has failed.
+const MOST_ERRORS: usize = 1000;
+/// What a simulated medium may keep in memory.
+const MOST_SIMULATED_BYTES: u64 = 4 * GIB;
+/// Points a series keeps.
+const MOST_POINTS: usize = 240;
+
+/// The test.
+pub struct Verify;
+
+/// Whether this cell writes what a later one reads back.
+pub(crate) fn is_writing(cell: &PlannedCell) -> bool {
+    cell.test == Verify.name() && cell.params.form.as_deref() == Some("write")
+}
+
+impl Test for Verify {
+    fn name(&self) -> &'static str {
+        "verify"
+    }
+    fn about(&self) -> &'static str {
+        "writes everything and reads it back: good, changed, overwritten and corrupted sectors"
+    }
+    fn source(&self) -> &'static str {
+        "flash.md C1"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "region", default: "whole", about: "whole (on a file or with --span: all of that), middle, front" },
+            Setting { name: "span", default: "1GiB", about: "how much of the middle or front" },
+            Setting { name: "block", default: "1MiB", about: "size of one write and read" },
+            Setting { name: "parts", default: "16", about: "parts that are finished one by one; a run that goes on repeats none" },
+            Setting { name: "max_time", default: "24h", about: "at most this long, each part its share" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, data: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let parts = settings.count("parts")?.min(1000);
+        let max_ns = settings.duration_ns("max_time")? / (2 * parts);
+        let bounded = site.is_file() || site.only.is_some();
+        let (region, wanted_bytes) = match settings.choice("region", &["whole", "middle", "front"])? {
+            "whole" if bounded => (Region::Middle, u64::MAX),
+            "whole" => (Region::Whole, u64::MAX),
+            "front" => (Region::Front, settings.size("span")?),
+            _ => (Region::Middle, settings.size("span")?),
+        };
+        let span = match site.region(region, wanted_bytes) {
+            Ok(span) => span,
+            Err(reason) => {
+                cells.skip(reason);
+                return Ok(());
+            }
+        };
+        if site.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
+            let most = Bytes(MOST_SIMULATED_BYTES);
+            cells.skip(format!("a simulated medium keeps in memory what is written; verify at most {most} of it: --span 0+4GiB"));
+            return Ok(());
+        }
+        let part_bytes = span.bytes.div_ceil(parts).next_multiple_of(block_bytes);
+        let part_of = |part: u64| {
+            let start = (part * part_bytes).min(span.bytes);
+            Extent::new(span.offset_bytes + start, part_bytes.min(span.bytes - start))
+        };
+        for direction in [Direction::Write, Direction::Read] {
+            for (part, extent) in (0..parts).map(|part| (part, part_of(part))).filter(|(_, extent)| extent.bytes > 0) {
+                let mut params = Params {
+                    direction: Some(direction),
+                    pattern: Some(Pattern::Sequential),
+                    block_bytes: Some(block_bytes.min(extent.bytes)),
+                    region: Some(site.region_name(region)),
+                    span_offset_bytes: Some(extent.offset_bytes),
+                    span_bytes: Some(extent.bytes),
+                    queue_depth: 1,
+                    threads: 1,
+                    content: Some(Content::Incompressible),
+                    form: Some(if direction == Direction::Write { "write" } else { "read" }.into()),
+                    ..Params::default()
+                };
+                params.other.insert("part".into(), part as f64);
+                cells.add(params, max_ns, if direction == Direction::Write { extent.bytes } else { 0 });
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        if is_writing(cell) { write(cell, bench) } else { read(cell, bench) }
+    }
+}
+
+/// What came of going over a part.
+struct Swept {
+    outcome: Outcome,
+    /// Blocks that gave errors.
+    unusable: Vec<Extent>,
+    /// How far it came.
+    reached_bytes: u64,
+}
+
+impl Swept {
+    fn unusable_sectors(&self) -> u64 {
+        self.unusable.iter().map(|block| block.bytes / SECTOR_BYTES as u64).sum()
+    }
+}
+
+/// Goes over a range block by block, and on after blocks that give errors. `look` sees what is read.
+fn sweep(cell: &PlannedCell, bench: &mut Bench<'_>, range: Extent, look: &mut dyn FnMut(Extent, &[u8])) -> Swept {
+    let writes = is_writing(cell);
+    let load = if writes { Load { pass: PASS, ..Load::write(cell.block_bytes()) } } else { Load::read(cell.block_bytes()) };
+    let mut places = pieces(range, cell.block_bytes());
+    let mut swept = Swept { outcome: Outcome::new(cell), unusable: Vec::new(), reached_bytes: 0 };
+    let mut is_first = true;
+    loop {
+        let mut last = Extent::new(range.offset_bytes, 0);
+        let limits = Limits { max_bytes: range.bytes, ..Limits::time(bench.time_left_ns()) };
+        let mut next = |lane| {
+            let place = places(lane);
+            last = place.unwrap_or(last);
+            place
+        };
+        let mut tally = match writes {
+            true => bench.drive("writing", &load, &limits, &mut next),
+            false => bench.read_back("reading back", &load, &limits, &mut next, look),
+        };
+        let tolerated = tally.error.as_ref().is_some_and(|error| error.kind == IoErrorKind::Medium) && swept.unusable.len() < MOST_ERRORS;
+        if tolerated {
+            swept.unusable.push(last);
+            (tally.error, tally.stop) = (None, Stop::Bytes);
+        }
+        let failed = tally.error.is_some();
+        swept.reached_bytes = if failed { last.offset_bytes } else { last.end() } - range.offset_bytes;
+        if std::mem::take(&mut is_first) {
+            let along = tally.rate_along_span("rate along the span", range.offset_bytes);
+            swept.outcome = tally.outcome(cell);
+            swept.outcome.cell.series[0] = along;
+        } else {
+            swept.outcome.absorb(tally);
+        }
+        if !tolerated {
+            return swept;
+        }
+    }
+}
+
+/// Writes a part. The cell's span is what was written of it.
+fn write(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    let span = span_of(cell);
+    let mut swept = sweep(cell, bench, span, &mut |_, _| {});
+    if !swept.outcome.is_over()
+        && let Err(error) = bench.flush()
+    {
+        swept.outcome.end(Stop::Error, Some(error));
+    }
+    let unwritable = Estimate { value: swept.unusable_sectors() as f64, ci95: None, n: swept.reached_bytes / SECTOR_BYTES as u64 };
+    let Swept { mut outcome, reached_bytes, .. } = swept;
+    outcome.cell.metrics.other.insert("unwritable_sectors".into(), unwritable);
+    if reached_bytes < span.bytes {
+        outcome.cell.flags.push(Flag::PartlyPrimed { primed_bytes: reached_bytes, wanted_bytes: span.bytes });
+    }
+    outcome.cell.params.span_bytes = Some(reached_bytes);
+    outcome
+}
+
+/// What the sectors of a part turned out to hold.
+#[derive(Default)]
+struct Account {
+    verdicts: Verdicts,
+    first_bad_bytes: Option<u64>,
+    overwritten_by: Vec<[f64; 2]>,
+}
+
+impl Account {
+    fn add(&mut self, offset_bytes: u64, verdict: Verdict) {
+        self.verdicts.add(verdict);
+        if verdict != Verdict::Good {
+            self.bad_at(offset_bytes);
+        }
+        if let Verdict::Overwritten { by_offset_bytes, .. } = verdict {
+            self.overwritten_by.push([offset_bytes as f64, by_offset_bytes as f64]);
+            // Every second one goes whenever there are too many: what stays lies all over the part.
+            if self.overwritten_by.len() >= 2 * MOST_POINTS {
+                self.overwritten_by = self.overwritten_by.iter().step_by(2).copied().collect();
+            }
+        }
+    }
+
+    fn bad_at(&mut self, offset_bytes: u64) {
+        self.first_bad_bytes = Some(self.first_bad_bytes.map_or(offset_bytes, |first| first.min(offset_bytes)));
+    }
+}
+
+/// Reads back as much of a part as was written.
+fn read(cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+    let planned = span_of(cell);
+    let is_part = |done: &&record::Cell| {
+        let params = &done.params;
+        done.test == cell.test && params.form.as_deref() == Some("write") && params.span_offset_bytes == Some(planned.offset_bytes)
+    };
+    let written_bytes = bench.done.iter().find(is_part).and_then(|done| done.params.span_bytes).unwrap_or(0).min(planned.bytes);
+    if written_bytes == 0 {
+        return Outcome::left_out(cell, "this part was not written, so there is nothing to read back");
+    }
+    if let Err(error) = bench.medium.drop_caches() {
+        return Outcome::broken(cell, error);
+    }
+    let (filler, mut account) = (bench.filler, Account::default());
+    let span = Extent::new(planned.offset_bytes, written_bytes);
+    let swept = sweep(cell, bench, span, &mut |place, data| {
+        filler.verify(data, PASS, place.offset_bytes).for_each(|(offset, verdict)| account.add(offset, verdict));
+    });
+    swept.unusable.iter().for_each(|block| account.bad_at(block.offset_bytes));
+    let unreadable = swept.unusable_sectors();
+    let Swept { mut outcome, reached_bytes, .. } = swept;
+    outcome.cell.params.span_bytes = Some(reached_bytes);
+    tell(&mut outcome, account, unreadable);
+    outcome
+}
+
+fn tell(outcome: &mut Outcome, account: Account, unreadable: u64) {
+    let Account { verdicts, first_bad_bytes, mut overwritten_by } = account;
+    let n = verdicts.sectors() + unreadable;
+    let figures = [
+        ("good_sectors", verdicts.good),
+        ("changed_sectors", verdicts.changed),
+        ("overwritten_sectors", verdicts.overwritten),
+        ("corrupted_sectors", verdicts.corrupted + verdicts.zero + verdicts.blank + unreadable),
+        ("zero_sectors", verdicts.zero),
+        ("blank_sectors", verdicts.blank),
+        ("unreadable_sectors", unreadable),
+    ];
+    let first = first_bad_bytes.map(|first| ("first_bad_offset_bytes", first));
+    for (name, value) in figures.into_iter().chain(first) {
+        outcome.cell.metrics.other.insert(name.into(), Estimate { value: value as f64, ci95: None, n });
+    }
+    if !overwritten_by.is_empty() {
+        overwritten_by.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let points = overwritten_by.iter().step_by(overwritten_by.len().div_ceil(MOST_POINTS)).copied().collect();
+        outcome.cell.series.push(Series { name: "overwritten by".into(), x: Axis::OffsetBytes, y: Axis::OffsetBytes, points });
+    }
+}
+
+#[cfg(test)]
+mod tests;
