@@ -186,7 +186,8 @@ const INVESTIGATING: [&str; 16] = [
 
 #[test]
 fn seeds_and_full_leave_no_test_out() {
-    for (name, without) in [("full", &[][..]), ("seeds", &INVESTIGATING[..])] {
+    // Whether as much is there as the medium says is asked by name: it costs hours, or a fake.
+    for (name, without) in [("full", &["capacity", "verify"][..]), ("seeds", &INVESTIGATING[..])] {
         let suite = Suite::built_in(name).unwrap();
         let wanted = CATALOGUE.iter().map(|test| test.name()).filter(|test| !without.contains(test));
         let missing: Vec<&str> = wanted.filter(|test| !suite.tests.iter().any(|entry| entry.test == *test)).collect();
