@@ -47,7 +47,7 @@ impl Sitting {
         let Sitting { mut opened, plan, request, dir, mut journal, done, used_ns, outputs } = self;
         let stop = signals::listen()?;
         let lost = !done.is_empty() && opened.loses_its_data();
-        let device = WriteBudget::new(opened.take_device(), budget_bytes(&plan, lost));
+        let device = WriteBudget::new(opened.take_device(&plan), budget_bytes(&plan, lost));
         let mut medium = ExtentGuard::new(Box::new(device) as Box<dyn Device>, plan.writes());
         if plan.max_written_bytes() > 0 {
             opened.recheck().or_refuse()?;

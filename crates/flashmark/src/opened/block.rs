@@ -9,7 +9,7 @@ use record::TargetKind;
 use ring::{Expect, OpenOptions, RealDevice};
 use suite::Site;
 
-use super::{Opened, check_span, doubts, file, link_bps, machine, opening, stages};
+use super::{Opened, Waiting, check_span, doubts, file, link_bps, machine, opening, stages};
 use crate::exit::{OrExit, Result, refuse};
 use crate::request::Request;
 
@@ -62,7 +62,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
         host: Some(host),
         flags,
         stage: Box::new(stage),
-        device: Some(Box::new(device)),
+        device: Some(Waiting::Open(Box::new(device))),
         watch: Some(watch),
         claim: Some(claim),
         disk,

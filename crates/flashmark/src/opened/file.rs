@@ -9,7 +9,7 @@ use record::{Flag, Medium, TargetKind};
 use ring::{Expect, OpenOptions, RealDevice};
 use suite::Site;
 
-use super::{Opened, check_span, doubts, engine, link_bps, machine, opening, stages};
+use super::{Opened, Waiting, check_span, doubts, engine, link_bps, machine, opening, stages};
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::Request;
 
@@ -91,7 +91,7 @@ fn assemble(roots: Roots, found: &Found, request: &Request, device: RealDevice, 
     flags.extend(doubts(&host));
     let disk = found.medium().cloned();
     let watch = Some(device.watch());
-    Opened { site, medium, target, host: Some(host), flags, stage, device: Some(Box::new(device)), watch, claim: None, disk, roots }
+    Opened { site, medium, target, host: Some(host), flags, stage, device: Some(Waiting::Open(Box::new(device))), watch, claim: None, disk, roots }
 }
 
 /// How large the test file becomes: what the suite asks for, but a reserve stays free for everybody else.

@@ -13,7 +13,7 @@ use host::{Access, Claim, ClaimError, Disk, Found, Roots, TargetError};
 use record::units::Bytes;
 use record::{Flag, Health, Host, Link, Medium, Record, Target, TargetKind, Temperature};
 use ring::{EngineChoice, Watch};
-use suite::{Site, Stage};
+use suite::{Plan, Site, Stage};
 
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::request::Request;
@@ -22,6 +22,14 @@ pub use simulated::find as find_profile;
 
 /// From this load average per core on, others compete with the measurement.
 const BUSY_LOAD: f64 = 0.5;
+
+/// A device that waits for its sitting.
+enum Waiting {
+    /// It is open.
+    Open(Box<dyn Device>),
+    /// It is made for the plan.
+    Simulated(simulated::Simulation),
+}
 
 /// A target that is ready to be measured.
 pub struct Opened {
@@ -37,7 +45,7 @@ pub struct Opened {
     pub flags: Vec<Flag>,
     /// Where files to measure on come from.
     pub stage: Box<dyn Stage>,
-    device: Option<Box<dyn Device>>,
+    device: Option<Waiting>,
     watch: Option<Watch>,
     claim: Option<Rc<RefCell<Claim>>>,
     disk: Option<Disk>,
@@ -60,9 +68,12 @@ impl Opened {
         }
     }
 
-    /// The device; there is one, once.
-    pub fn take_device(&mut self) -> Box<dyn Device> {
-        self.device.take().expect("a sitting takes the device once")
+    /// The device for this plan; there is one, once.
+    pub fn take_device(&mut self, plan: &Plan) -> Box<dyn Device> {
+        match self.device.take().expect("a sitting takes the device once") {
+            Waiting::Open(device) => device,
+            Waiting::Simulated(simulation) => simulation.begin(plan),
+        }
     }
 
     /// Right before the first write: this is still the medium that was looked at, and nothing has come to use it.

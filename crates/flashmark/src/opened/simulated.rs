@@ -1,21 +1,39 @@
 //! `sim:PROFILE`: a simulated medium in virtual time.
 
-use device::Device;
+use device::{Device, Facts};
 use host::Roots;
 use record::{Medium, MediumKind, Target, TargetKind};
 use sim::{Options, Profile, SimDevice};
-use suite::Site;
+use suite::{Plan, Site};
 
-use super::{Opened, check_span, stages};
+use super::{Opened, Waiting, check_span, stages};
 use crate::commands::sim::unknown;
 use crate::exit::{OrExit, Result, usage};
 use crate::request::Request;
 
+/// A medium to be simulated, once it is known what for.
+pub struct Simulation {
+    profile: Profile,
+    seed: u64,
+}
+
+impl Simulation {
+    /// The medium, fresh. It keeps what is written to it, in memory, where the plan has a test that looks at it.
+    pub fn begin(&self, plan: &Plan) -> Box<dyn Device> {
+        Box::new(self.medium(plan.needs_data()))
+    }
+
+    fn medium(&self, keep_data: bool) -> SimDevice {
+        SimDevice::new(&self.profile, Options { seed: self.seed, capacity: None, keep_data })
+    }
+}
+
 /// Opens a built-in profile by name, or one of the user's own by its file.
 pub fn open(name: &str, request: &Request) -> Result<Opened> {
-    let profile = find(name)?;
-    let device = SimDevice::new(&profile, Options { seed: request.seed, capacity: None, keep_data: false });
-    let facts = device.facts().clone();
+    let simulation = Simulation { profile: find(name)?, seed: request.seed };
+    let profile = simulation.profile.clone();
+    // What it can do; whether it does is known with the plan.
+    let facts = Facts { keeps_data: true, ..simulation.medium(false).facts().clone() };
     check_span(request, facts.capacity_bytes)?;
     let medium = Medium {
         kind: MediumKind::Simulated,
@@ -47,7 +65,7 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
         host: None,
         flags: Vec::new(),
         stage: Box::new(stage),
-        device: Some(Box::new(device)),
+        device: Some(Waiting::Simulated(simulation)),
         watch: None,
         claim: None,
         disk: None,

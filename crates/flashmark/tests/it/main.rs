@@ -3,6 +3,7 @@
 
 mod attach;
 mod bad_input;
+mod capacity;
 mod crash;
 mod devices;
 mod doubts;

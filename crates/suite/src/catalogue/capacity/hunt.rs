@@ -280,8 +280,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         }
         let damaged = self.prober.shown.values().any(|seen| *seen != Seen::Good);
         self.found.kind = Some(if damaged { Kind::Damaged } else { Kind::Good });
-        let capacity = self.prober.span.end();
-        self.found.real_bytes = Some([capacity, capacity]);
+        self.found.real_bytes = Some([self.announced_bytes(); 2]);
         Ok(())
     }
 
@@ -335,8 +334,13 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     fn damaged(&mut self) -> Flow {
         self.found.kind = Some(Kind::Damaged);
         self.found.cache_bytes = None;
-        self.found.real_bytes = Some([self.prober.span.end(); 2]);
+        self.found.real_bytes = Some([self.announced_bytes(); 2]);
         Ok(())
+    }
+
+    /// What the medium says it has; up to a block more than can be marked.
+    fn announced_bytes(&self) -> u64 {
+        self.prober.bench.site.facts.capacity_bytes
     }
 
     /// Addresses fold: modulo what, and how much of that is there.
