@@ -91,7 +91,19 @@ fn assemble(roots: Roots, found: &Found, request: &Request, device: RealDevice, 
     flags.extend(doubts(&host));
     let disk = found.medium().cloned();
     let watch = Some(device.watch());
-    Opened { site, medium, target, host: Some(host), flags, stage, device: Some(Waiting::Open(Box::new(device))), watch, claim: None, disk, roots }
+    Opened {
+        site,
+        medium,
+        target,
+        host: Some(host),
+        flags,
+        stage,
+        device: Some(Waiting::Open(Box::new(device))),
+        watch,
+        claim: None,
+        disk,
+        roots,
+    }
 }
 
 /// How large the test file becomes: what the suite asks for, but a reserve stays free for everybody else.

@@ -28,7 +28,7 @@ enum Waiting {
     /// It is open.
     Open(Box<dyn Device>),
     /// It is made for the plan.
-    Simulated(simulated::Simulation),
+    Simulated(Box<simulated::Simulation>),
 }
 
 /// A target that is ready to be measured.

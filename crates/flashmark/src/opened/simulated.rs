@@ -65,7 +65,7 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
         host: None,
         flags: Vec::new(),
         stage: Box::new(stage),
-        device: Some(Waiting::Simulated(simulation)),
+        device: Some(Waiting::Simulated(Box::new(simulation))),
         watch: None,
         claim: None,
         disk: None,

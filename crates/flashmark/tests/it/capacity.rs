@@ -17,7 +17,8 @@ fn sum(record: &Record, test: &str, name: &str) -> u64 {
 #[test]
 fn fakes_are_named_on_simulated_media() {
     const GIB: u64 = 1 << 30;
-    for (profile, code, real, wrap) in [("fake-limbo", 2, 8 * GIB, 0), ("fake-wrap", 3, 8 * GIB, 8 * GIB), ("chain", 4, 12 * GIB, 16 * GIB)] {
+    for (profile, code, real, wrap) in [("fake-limbo", 2, 8 * GIB, 0), ("fake-wrap", 3, 8 * GIB, 8 * GIB), ("chain", 4, 12 * GIB, 16 * GIB)]
+    {
         let flashmark = Flashmark::new();
         let ran = flashmark.run(&["run", &format!("sim:{profile}"), "--only", "capacity", "--seed", "3", "--quiet"]);
         assert_eq!(ran.code, Some(1), "{profile}: {ran}");

@@ -22,7 +22,15 @@ fn medium(geometry: &Geometry, settings: &[(&str, &str)]) -> (Site, Plan, Box<dy
     (site, plan, Box::new(device))
 }
 
-fn go(guarded: &mut crate::Guarded, site: &Site, plan: &Plan, done: Vec<Cell>, lost: bool, listener: &mut dyn crate::Listener, stop: &AtomicBool) -> RunEnd {
+fn go(
+    guarded: &mut crate::Guarded,
+    site: &Site,
+    plan: &Plan,
+    done: Vec<Cell>,
+    lost: bool,
+    listener: &mut dyn crate::Listener,
+    stop: &AtomicBool,
+) -> RunEnd {
     let options = RunOptions { seed: 9, site, done, used_ns: 0, lost, stop };
     run(guarded, &mut NoStage, plan, options, listener)
 }
@@ -78,7 +86,10 @@ fn a_fake_shows_where_its_data_went() {
     assert!(by.points.len() <= MOST_POINTS && by.points.iter().all(|[place, by]| (by - place) % (20 * MIB) as f64 == 0.0 && by > place));
 
     let limbo = verified(&Geometry::limbo(64 * MIB, 20 * MIB), &[]);
-    assert_eq!((sum(&limbo, "good_sectors"), sum(&limbo, "corrupted_sectors"), sum(&limbo, "zero_sectors")), (real, all - real, all - real));
+    assert_eq!(
+        (sum(&limbo, "good_sectors"), sum(&limbo, "corrupted_sectors"), sum(&limbo, "zero_sectors")),
+        (real, all - real, all - real)
+    );
     assert_eq!(first_bad(&limbo), Some(20 * MIB));
 }
 
