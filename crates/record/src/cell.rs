@@ -66,6 +66,13 @@ pub enum Content {
     Compressible(u8),
 }
 
+impl Content {
+    /// Whether the same bytes stand at every place of the medium.
+    pub fn is_same_everywhere(self) -> bool {
+        matches!(self, Content::Zeros | Content::Byte(_))
+    }
+}
+
 /// When a write counts as done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -30,29 +30,29 @@ pub const CELLS: &[Cell] = &[
     Cell {
         name: "sequential read, 4 KiB",
         test: "sequential-read",
-        settings: &[("block", "4KiB"), ("total", "256MiB"), ("certainty", "0%")],
+        settings: &[("block", "4KiB"), ("total", "64MiB"), ("certainty", "0%")],
         fio: &["--rw=read", "--bs=4k", PSYNC],
         ends: Ends::Bytes,
     },
     Cell {
         name: "sequential read, 1 MiB",
         test: "sequential-read",
-        settings: &[("block", "1MiB"), ("total", "2GiB"), ("certainty", "0%")],
+        settings: &[("block", "1MiB"), ("total", "1GiB"), ("certainty", "0%")],
         fio: &["--rw=read", "--bs=1m", PSYNC],
         ends: Ends::Bytes,
     },
     Cell {
         name: "sequential write, 64 KiB",
         test: "sequential-write",
-        settings: &[("block", "64KiB"), ("content", "incompressible"), ("total", "512MiB"), ("certainty", "0%")],
-        fio: &["--rw=write", "--bs=64k", PSYNC],
+        settings: &[("block", "64KiB"), ("content", "zeros"), ("total", "512MiB"), ("certainty", "0%")],
+        fio: &["--rw=write", "--bs=64k", "--zero_buffers", PSYNC],
         ends: Ends::Bytes,
     },
     Cell {
         name: "sequential write, 1 MiB",
         test: "sequential-write",
-        settings: &[("block", "1MiB"), ("content", "incompressible"), ("total", "1GiB"), ("certainty", "0%")],
-        fio: &["--rw=write", "--bs=1m", PSYNC],
+        settings: &[("block", "1MiB"), ("content", "zeros"), ("total", "1GiB"), ("certainty", "0%")],
+        fio: &["--rw=write", "--bs=1m", "--zero_buffers", PSYNC],
         ends: Ends::Bytes,
     },
     Cell {
@@ -65,42 +65,48 @@ pub const CELLS: &[Cell] = &[
     Cell {
         name: "random read, 4 KiB, one thread",
         test: "random-read",
-        settings: &[("block", "4KiB"), ("region", "middle"), ("span", "512MiB"), ("threads", "1"), ("iterations", "80000")],
+        settings: &[("block", "4KiB"), ("region", "middle"), ("span", "512MiB"), ("threads", "1"), ("iterations", "20000")],
         fio: &["--rw=randread", "--bs=4k", SECTORS, REPEATING, PSYNC],
         ends: Ends::Ops,
     },
     Cell {
         name: "random read, 512 B, one thread, whole medium",
         test: "random-read",
-        settings: &[("block", "512B"), ("region", "whole"), ("threads", "1"), ("iterations", "40000")],
+        settings: &[("block", "512B"), ("region", "whole"), ("threads", "1"), ("iterations", "20000")],
         fio: &["--rw=randread", "--bs=512", REPEATING, PSYNC],
         ends: Ends::Ops,
     },
     Cell {
         name: "random read, 4 KiB, eight at a time",
         test: "random-read",
-        settings: &[("block", "4KiB"), ("region", "middle"), ("span", "512MiB"), ("threads", "8"), ("iterations", "30000")],
-        fio: &["--rw=randread", "--bs=4k", SECTORS, REPEATING, "--ioengine=io_uring", "--iodepth=8"],
+        settings: &[("block", "4KiB"), ("region", "middle"), ("span", "512MiB"), ("threads", "8"), ("iterations", "8000")],
+        fio: &["--rw=randread", "--bs=4k", SECTORS, REPEATING, URING, "--iodepth=8", REGISTERED, FIXED, SUBMIT, COMPLETE],
         ends: Ends::Ops,
     },
     Cell {
         name: "random write, 4 KiB",
         test: "random-write",
-        settings: &[("block", "4KiB"), ("total", "128MiB"), ("overwhelm", "4MiB"), ("certainty", "0%"), ("slow_certainty", "0%")],
+        settings: &[("block", "4KiB"), ("total", "48MiB"), ("overwhelm", "4MiB"), ("certainty", "0%"), ("slow_certainty", "0%")],
         fio: &["--rw=randwrite", "--bs=4k", PSYNC],
         ends: Ends::Ops,
     },
     Cell {
         name: "seek, 512 B, whole medium",
         test: "seek",
-        settings: &[("path", "direct"), ("time", "3s")],
+        settings: &[("path", "direct"), ("time", "1s")],
         fio: &["--rw=randread", "--bs=512", REPEATING, PSYNC],
-        ends: Ends::Seconds(3),
+        ends: Ends::Seconds(1),
     },
 ];
 
 /// One I/O at a time by pread and pwrite, as we do it.
 const PSYNC: &str = "--ioengine=psync";
+/// The ring, used as we use it: file and buffers registered, as many I/Os handed over and fetched in a call as there are.
+const URING: &str = "--ioengine=io_uring";
+const REGISTERED: &str = "--registerfiles=1";
+const FIXED: &str = "--fixedbufs=1";
+const SUBMIT: &str = "--iodepth_batch_submit=8";
+const COMPLETE: &str = "--iodepth_batch_complete_max=8";
 /// IOTest's places: multiples of the sector and not of the block.
 const SECTORS: &str = "--blockalign=512";
 /// Places may come again.

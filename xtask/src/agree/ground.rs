@@ -1,9 +1,10 @@
 //! The loop device both sides measure: made here, and gone afterwards.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use device::Filler;
@@ -33,8 +34,39 @@ impl fmt::Display for On {
     }
 }
 
+/// Which processors the kernel's unbound workers use, a loop device's among them; a mask in hexadecimal.
+const WORKERS: &str = "/sys/devices/virtual/workqueue/cpumask";
+
+/// The processor that the kernel's unbound workers and both programs are kept on. Dropped: the workers go where they went before.
+///
+/// Where a loop device's worker runs relative to who waits for it makes a factor of five on a small virtual machine. The scheduler decides
+/// it anew now and then, and differently for two programs that do the same.
+struct OneProcessor {
+    before: String,
+}
+
+impl OneProcessor {
+    /// The first one.
+    const NUMBER: usize = 0;
+
+    fn keep() -> Result<OneProcessor> {
+        let before = fs::read_to_string(WORKERS).with_context(|| format!("reading {WORKERS}"))?;
+        fs::write(WORKERS, format!("{:x}", 1 << Self::NUMBER)).with_context(|| format!("writing {WORKERS}"))?;
+        Ok(OneProcessor { before })
+    }
+}
+
+impl Drop for OneProcessor {
+    fn drop(&mut self) {
+        if let Err(error) = fs::write(WORKERS, self.before.trim()) {
+            eprintln!("{WORKERS} was {} and could not be set back: {error}", self.before.trim());
+        }
+    }
+}
+
 /// A loop device over a file that is wholly written, past the page cache. Dropped: detached, then the file removed.
 pub struct Ground {
+    _processor: OneProcessor,
     // Before the folder: detached first.
     medium: Loop,
     folder: TempDir,
@@ -55,12 +87,19 @@ impl Ground {
         let options = LoopOptions { direct_io: true, ..LoopOptions::default() };
         let medium = attach_with(&file, options).context("a loop device needs root")?;
         ensure!(medium.direct_io(), "the file system under {} does not let a loop device past the page cache", parent.display());
-        Ok(Ground { medium, folder, on })
+        Ok(Ground { _processor: OneProcessor::keep()?, medium, folder, on })
     }
 
     /// The loop device.
     pub fn device(&self) -> &Path {
         self.medium.path()
+    }
+
+    /// A program that stays on the processor of the loop device's worker.
+    pub fn pinned(&self, program: &Path) -> Command {
+        let mut command = Command::new("taskset");
+        command.arg("--cpu-list").arg(OneProcessor::NUMBER.to_string()).arg(program);
+        command
     }
 
     /// A directory for what the runs leave.

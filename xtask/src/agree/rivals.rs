@@ -27,6 +27,18 @@ pub struct Measured {
     span: (u64, u64),
 }
 
+impl Measured {
+    /// Several turns as one run: all I/Os over all the time, and the median of the medians. `None` without a turn.
+    pub fn together(turns: Vec<Measured>) -> Option<Measured> {
+        let ops: u64 = turns.iter().map(|turn| turn.ops).sum();
+        let bytes = turns.iter().map(|turn| turn.bytes).sum();
+        let seconds: f64 = turns.iter().map(|turn| turn.ops as f64 / turn.iops).sum();
+        let median_ns = stats::median(&mut turns.iter().map(|turn| turn.median_ns).collect::<Vec<_>>())?;
+        let first = turns.into_iter().next()?;
+        Some(Measured { iops: ops as f64 / seconds, median_ns, ops, bytes, ..first })
+    }
+}
+
 #[cfg(test)]
 impl Measured {
     /// A figure that nobody measured.
@@ -42,15 +54,6 @@ pub fn build(root: &Path) -> Result<PathBuf> {
     ensure!(built.success(), "flashmark does not build");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     Ok(target.join("release/flashmark"))
-}
-
-/// A program that stays on one processor, fio and ours alike: where a loop device's worker wakes up relative to who waits for it makes a
-/// factor of three on a small virtual machine, and would decide the ratio.
-fn pinned(program: &Path) -> Command {
-    let last = std::thread::available_parallelism().map_or(0, |processors| processors.get() - 1);
-    let mut command = Command::new("taskset");
-    command.arg("--cpu-list").arg(last.to_string()).arg(program);
-    command
 }
 
 /// Our side.
@@ -79,7 +82,7 @@ impl<'a> Flashmark<'a> {
         let mut words = vec!["run".to_owned(), device.clone(), "--suite=seeds".into(), format!("--only={}", cell.test)];
         words.extend(settings);
         words.extend([format!("--erase={device}"), "--quiet".into(), "--json=-".into()]);
-        let output = pinned(self.program).args(&words).env("FLASHMARK_HOME", self.ground.scratch()).output()?;
+        let output = self.ground.pinned(self.program).args(&words).env("FLASHMARK_HOME", self.ground.scratch()).output()?;
         ensure!(output.status.success(), "flashmark {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr).trim());
         let record = Record::from_json(&String::from_utf8(output.stdout)?)?;
         *self.machine.borrow_mut() = machine(&record);
@@ -111,16 +114,17 @@ fn machine(record: &Record) -> String {
 }
 
 /// fio, told to do what a cell of ours did.
-pub struct Fio {
+pub struct Fio<'a> {
+    ground: &'a Ground,
     words: Vec<String>,
     command: String,
     direction: Direction,
     span: (u64, u64),
 }
 
-impl Fio {
+impl<'a> Fio<'a> {
     /// The same I/O on the same span, as much of it as `done` did.
-    pub fn new(cell: &Cell, done: &Measured, ground: &Ground) -> Fio {
+    pub fn new(cell: &Cell, done: &Measured, ground: &'a Ground) -> Fio<'a> {
         let device = ground.device().display().to_string();
         let (offset, size) = done.span;
         let mut words: Vec<String> =
@@ -133,12 +137,12 @@ impl Fio {
             Ends::Seconds(seconds) => words.extend(["--time_based".to_owned(), format!("--runtime={seconds}")]),
         }
         let command = format!("fio {}", words.join(" ").replace(&device, "DEVICE"));
-        Fio { words, command, direction: done.direction, span: done.span }
+        Fio { ground, words, command, direction: done.direction, span: done.span }
     }
 
     /// Runs it.
     pub fn measure(&self) -> Result<Measured> {
-        let output = pinned(Path::new("fio")).args(&self.words).arg("--output-format=json").output().context("taskset does not start")?;
+        let output = self.ground.pinned(Path::new("fio")).args(&self.words).arg("--output-format=json").output().context("taskset does not start")?;
         ensure!(output.status.success(), "{}: {}", self.command, String::from_utf8_lossy(&output.stderr).trim());
         let text = String::from_utf8_lossy(&output.stdout);
         let json = text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?;

@@ -1,0 +1,1 @@
+//! Work as it is really done: on mounted file systems, under each scheduler, recorded and replayed.
