@@ -1,1 +1,3 @@
 //! Work as it is really done: on mounted file systems, under each scheduler, recorded and replayed.
+
+pub mod work;

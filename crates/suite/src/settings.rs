@@ -59,7 +59,12 @@ pub struct Settings {
 impl Settings {
     /// The published values.
     pub fn defaults(test: &dyn crate::Test) -> Settings {
-        Settings { test: test.name(), values: test.settings().iter().map(|s| (s.name, s.default.to_owned())).collect() }
+        Settings::of(test.name(), test.settings())
+    }
+
+    /// The published values of something that is no test of a suite and is set in the same way.
+    pub fn of(test: &'static str, settings: &[Setting]) -> Settings {
+        Settings { test, values: settings.iter().map(|s| (s.name, s.default.to_owned())).collect() }
     }
 
     /// Changes one.

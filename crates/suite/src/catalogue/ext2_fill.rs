@@ -20,6 +20,7 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 mod allocator;
 mod sizes;
 use allocator::{Allocator, Order, Write};
+pub use sizes::file_bytes;
 
 /// The test.
 pub struct Ext2Fill;
@@ -169,7 +170,7 @@ impl Account {
 fn conclude(cell: &PlannedCell, tally: Tally, account: &Account, files: u64, bench: &mut Bench<'_>) -> Outcome {
     let busy_ns = tally.busy_ns as f64;
     let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
-    let flushed = if matches!(tally.stop, Stop::Error | Stop::Interrupted) { Ok(0) } else { bench.flush() };
+    let flushed = if tally.stop.cut_short() { Ok(0) } else { bench.flush() };
     let mut outcome = tally.outcome(cell);
     let flush_ns = flushed.unwrap_or_else(|error| {
         outcome.end(Stop::Error, Some(error));

@@ -4,7 +4,7 @@ mod align_read;
 mod buffered_read;
 pub mod capacity;
 mod content_sweep;
-mod ext2_fill;
+pub mod ext2_fill;
 mod ext2_format;
 mod fill;
 mod flush_cost;
