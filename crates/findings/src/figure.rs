@@ -4,7 +4,7 @@
 use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Cell, Content, Estimate, Flag, Record, Region, Stop};
+use record::{Cell, Estimate, Flag, Record};
 
 use crate::likelihood;
 
@@ -126,7 +126,7 @@ pub(crate) fn named(cell: &Cell) -> String {
 
 /// Ended in order, and nothing about it is impossible.
 pub(crate) fn is_sound(cell: &Cell) -> bool {
-    !matches!(cell.stop, Stop::Interrupted | Stop::Error) && !cell.flags.iter().any(Flag::is_impossible)
+    !cell.stop.cut_short() && !cell.flags.iter().any(Flag::is_impossible)
 }
 
 /// Sound cells of a test, in order.
@@ -139,21 +139,9 @@ pub(crate) fn form<'a>(record: &'a Record, test: &'a str, form: &str) -> Option<
     cells(record, test).find(|cell| cell.params.form.as_deref() == Some(form))
 }
 
-/// Which of several cells stands for a test: the middle of the medium or a file, one I/O at a time, incompressible data, and of those the
-/// largest span (small ones are there to show a cache).
-fn standing(cell: &Cell) -> (u8, u32, u32, u8, std::cmp::Reverse<u64>) {
-    let region = match cell.params.region {
-        Some(Region::Middle | Region::File) => 0,
-        None => 1,
-        Some(Region::Whole) => 2,
-        Some(Region::Front) => 3,
-    };
-    let content = match cell.params.content {
-        Some(Content::Incompressible) => 0,
-        None => 1,
-        Some(_) => 2,
-    };
-    (region, cell.params.threads, cell.params.queue_depth, content, std::cmp::Reverse(cell.params.span_bytes.unwrap_or(0)))
+/// Which of several cells stands for a test; of equals the one with the largest span, since small ones are there to show a cache.
+fn standing(cell: &Cell) -> impl Ord + use<> {
+    (cell.params.standing(), std::cmp::Reverse(cell.params.span_bytes.unwrap_or(0)))
 }
 
 /// The cell that stands for a test at a block size.

@@ -147,6 +147,25 @@ pub struct Params {
     pub other: BTreeMap<String, f64>,
 }
 
+impl Params {
+    /// Which of several cells stands for a test, least first: the middle of the medium or a file before the whole and the front, one thread
+    /// at depth one, incompressible data.
+    pub fn standing(&self) -> impl Ord + use<> {
+        let region = match self.region {
+            Some(Region::Middle | Region::File) => 0_u8,
+            None => 1,
+            Some(Region::Whole) => 2,
+            Some(Region::Front) => 3,
+        };
+        let content = match self.content {
+            Some(Content::Incompressible) => 0_u8,
+            None => 1,
+            Some(_) => 2,
+        };
+        (region, self.threads, self.queue_depth, content)
+    }
+}
+
 fn one() -> u32 {
     1
 }
@@ -225,6 +244,13 @@ pub enum Stop {
     Interrupted,
     /// The medium failed; `reason` says how.
     Error,
+}
+
+impl Stop {
+    /// Whether the medium or a person ended it before it was done, so that it has no result and is repeated when the run is resumed.
+    pub fn cut_short(self) -> bool {
+        matches!(self, Stop::Error | Stop::Interrupted)
+    }
 }
 
 /// One row of results.

@@ -1,7 +1,7 @@
 //! What decides whether a medium is usable, in the order of DESIGN 6: random write first, always at four sizes.
 
 use record::units::{Bytes, KIB, MIB, significant};
-use record::{Cell, Content, Record, Region};
+use record::{Cell, Record};
 
 use crate::figure::{self, Shown};
 use crate::{doubts, words, yardstick};
@@ -33,27 +33,10 @@ impl Row<'_> {
     }
 }
 
-/// Which of several cells stands for a test: the middle of the medium or a file before the whole and the front, one thread at depth
-/// one, incompressible data.
-fn standing(cell: &Cell) -> (u8, u32, u32, u8) {
-    let region = match cell.params.region {
-        Some(Region::Middle | Region::File) => 0,
-        None => 1,
-        Some(Region::Whole) => 2,
-        Some(Region::Front) => 3,
-    };
-    let content = match cell.params.content {
-        Some(Content::Incompressible) => 0,
-        None => 1,
-        Some(_) => 2,
-    };
-    (region, cell.params.threads, cell.params.queue_depth, content)
-}
-
 /// The span most of a test's best cells have: the others were measured for comparison with them.
 fn usual_span(record: &Record, test: &str) -> Option<u64> {
-    let best = record.cells_of(test).map(standing).min()?;
-    let spans = || record.cells_of(test).filter(|cell| standing(cell) == best).filter_map(|cell| cell.params.span_bytes);
+    let best = record.cells_of(test).map(|cell| cell.params.standing()).min()?;
+    let spans = || record.cells_of(test).filter(|cell| cell.params.standing() == best).filter_map(|cell| cell.params.span_bytes);
     spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
 }
 
@@ -61,7 +44,7 @@ fn usual_span(record: &Record, test: &str) -> Option<u64> {
 pub(crate) fn standard_cell<'a>(record: &'a Record, test: &'a str, block_bytes: Option<u64>) -> Option<&'a Cell> {
     let usual = usual_span(record, test);
     let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
-    record.cells_of(test).filter(fits).min_by_key(|cell| (standing(cell), cell.params.span_bytes != usual))
+    record.cells_of(test).filter(fits).min_by_key(|cell| (cell.params.standing(), cell.params.span_bytes != usual))
 }
 
 /// How a cell stands to the one that stands for its test and block size.
@@ -77,7 +60,7 @@ pub(crate) enum Kind {
 
 /// Which of the three a cell is.
 pub(crate) fn kind(record: &Record, cell: &Cell) -> Kind {
-    if record.cells_of(&cell.test).map(standing).min() != Some(standing(cell)) {
+    if record.cells_of(&cell.test).map(|other| other.params.standing()).min() != Some(cell.params.standing()) {
         return Kind::Variant;
     }
     let stands = standard_cell(record, &cell.test, cell.params.block_bytes);

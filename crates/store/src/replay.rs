@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use record::{Ended, Flag, Host, Record, SCHEMA, Software, Stop, Temperature};
+use record::{Cell, Ended, Flag, Host, Record, SCHEMA, Software, Temperature};
 
 use crate::journal::{Contents, Ending, Entry, Opening, Resumed};
 
@@ -23,15 +23,10 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    /// Ids of the cells that need not be repeated: those that were neither interrupted nor ended by an error.
-    pub fn finished_cells(&self) -> impl Iterator<Item = &str> {
-        self.record.cells.iter().filter(|cell| is_finished(cell.stop)).map(|cell| cell.id.as_str())
+    /// The cells that need not be repeated: those that were neither interrupted nor ended by an error.
+    pub fn finished_cells(&self) -> impl Iterator<Item = &Cell> {
+        self.record.cells.iter().filter(|cell| !cell.stop.cut_short())
     }
-}
-
-/// Whether a cell that ended like this has its result.
-pub(crate) fn is_finished(stop: Stop) -> bool {
-    !matches!(stop, Stop::Interrupted | Stop::Error)
 }
 
 /// Builds the record so far.

@@ -7,7 +7,6 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::journal::{self, Contents, JournalError};
-use crate::replay::is_finished;
 use crate::run_dir::RunDir;
 
 /// One run in the list of runs.
@@ -112,7 +111,7 @@ fn overview(outline: Outline, ended: Ended, stops: impl Iterator<Item = Stop>) -
         suite: run.suite,
         label: run.label,
         ended,
-        cells_done: stops.filter(|stop| is_finished(*stop)).count(),
+        cells_done: stops.filter(|stop| !stop.cut_short()).count(),
         cells_planned: plan.len(),
     }
 }

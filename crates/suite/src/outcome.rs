@@ -74,6 +74,6 @@ impl Outcome {
 
     /// Whether it is over: an error or an interruption.
     pub fn is_over(&self) -> bool {
-        matches!(self.cell.stop, Stop::Error | Stop::Interrupted)
+        self.cell.stop.cut_short()
     }
 }

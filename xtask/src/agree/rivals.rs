@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
-use record::{Direction, Record, Stop};
+use record::{Direction, Record};
 use serde_json::Value;
 
 use super::cells::{Cell, Ends};
@@ -94,7 +94,7 @@ impl<'a> Flashmark<'a> {
 /// The one cell of a record.
 fn measured(record: &Record, cell: &Cell, command: String) -> Result<Measured> {
     let [found] = &record.cells[..] else { bail!("{}: {} cells instead of one", cell.name, record.cells.len()) };
-    ensure!(!matches!(found.stop, Stop::Error | Stop::Interrupted), "{}: {}", cell.name, found.reason.as_deref().unwrap_or("interrupted"));
+    ensure!(!found.stop.cut_short(), "{}: {}", cell.name, found.reason.as_deref().unwrap_or("interrupted"));
     if let Some(flag) = found.flags.iter().find(|flag| flag.is_impossible()) {
         bail!("{}: {flag}", cell.name);
     }

@@ -1,6 +1,6 @@
 //! `flashmark resume`: goes on with an interrupted run; no finished cell is repeated.
 
-use record::{Ended, Stop};
+use record::Ended;
 use store::{Resumed, Store};
 use suite::Plan;
 
@@ -24,11 +24,10 @@ pub fn run(flags: &ResumeFlags) -> Result {
     };
     let lock = dir.lock().or_refuse()?;
     let replayed = dir.replay().or_usage()?;
-    let record = replayed.record;
     let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
-    let request: Request = serde_json::from_value(replayed.command).or_usage()?;
-    let finished = |stop: Stop| !matches!(stop, Stop::Interrupted | Stop::Error);
-    let done: Vec<_> = record.cells.iter().filter(|cell| finished(cell.stop)).cloned().collect();
+    let request: Request = serde_json::from_value(replayed.command.clone()).or_usage()?;
+    let done: Vec<_> = replayed.finished_cells().cloned().collect();
+    let record = replayed.record;
     let skipped = |id: &str| record.skipped.iter().any(|skip| skip.test == id);
     if record.plan.iter().all(|planned| done.iter().any(|cell| cell.id == planned.id) || skipped(&planned.id)) {
         let said_so = record.run.ended == Ended::Complete && dir.record_path().exists();

@@ -109,7 +109,7 @@ impl Test for BufferedRead {
                     break;
                 }
             };
-            let over = matches!(tally.stop, Stop::Error | Stop::Interrupted);
+            let over = tally.stop.cut_short();
             let name = if number == 0 { "first_run_bps".to_owned() } else { format!("run_{number}_bps") };
             if let Some(bps) = tally.metrics().bps {
                 outcome.cell.metrics.other.insert(name, bps);

@@ -8,7 +8,7 @@
 //! What a cell was asked: `form` (zeros, byte-255, repeated, incompressible, rewrite-equal, rewrite-new), `content`. Metrics: `bps`, `latency_ns`.
 
 use record::units::{Bytes, SECOND_NS};
-use record::{Content, Pattern, PlannedCell, Region, Stop};
+use record::{Content, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch};
 use crate::drive::Limits;
@@ -88,7 +88,7 @@ impl Test for ContentSweep {
         let before = stretch::load(cell, bench, "data that lies there");
         let limits = Limits::time(bench.time_left_ns() / 2);
         let filled = bench.drive("filling", &before, &limits, &mut sequential(span, block_bytes));
-        if matches!(filled.stop, Stop::Error | Stop::Interrupted) {
+        if filled.stop.cut_short() {
             let mut outcome = Outcome::new(cell);
             outcome.end(filled.stop, filled.error);
             return outcome;

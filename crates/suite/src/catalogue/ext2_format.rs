@@ -303,7 +303,7 @@ fn measure(format: &Format, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcom
         bench.part(0.0, 0.2);
         let limit_ns = bench.time_left_ns() / 4;
         let (tally, account) = write_groups("trying", format, &spread(TRIAL_GROUPS as usize, &format.kinds()[0]), limit_ns, cell, bench);
-        if matches!(tally.stop, Stop::Error | Stop::Interrupted) {
+        if tally.stop.cut_short() {
             return tally.outcome(cell);
         }
         let group_ns = account.mean_ns(format).map_or(SLOWEST_GROUP_NS as f64, |(table, rest)| table + rest);
@@ -349,7 +349,7 @@ fn write_groups(
 fn conclude(format: &Format, cell: &PlannedCell, tally: Tally, account: &Account, is_sample: bool, bench: &mut Bench<'_>) -> Outcome {
     let has_metadata = matches!(format, Format::Mke2fs(_));
     let worst = Estimate { value: tally.worst_ns as f64, ci95: None, n: tally.ops };
-    let flushed = if matches!(tally.stop, Stop::Error | Stop::Interrupted) { Ok(0) } else { bench.flush() };
+    let flushed = if tally.stop.cut_short() { Ok(0) } else { bench.flush() };
     let mut outcome = tally.outcome(cell);
     // Writes of different kinds have no common rate; their groups do.
     outcome.cell.metrics.iops = None;

@@ -286,7 +286,7 @@ impl Work<'_, '_> {
         let load = self.load(SETTLING_BLOCK_BYTES, "data that settles");
         let limits = Limits { max_ops: SETTLING_OPS, ..Limits::time(u64::MAX) };
         let tally = self.bench.drive("settling", &load, &limits, &mut sequential(self.span, SETTLING_BLOCK_BYTES));
-        if matches!(tally.stop, Stop::Error | Stop::Interrupted) {
+        if tally.stop.cut_short() {
             self.outcome.end(tally.stop, tally.error);
             return None;
         }

@@ -282,7 +282,7 @@ fn lay_down(
     let mut places = pieces(missing, load.block_bytes);
     let tally = bench.drive_on(&mut *kept.file.device, "laying down the file", &load, &limits, &mut places);
     kept.laid_bytes += tally.bytes;
-    if matches!(tally.stop, Stop::Error | Stop::Interrupted) {
+    if tally.stop.cut_short() {
         let mut outcome = Outcome::new(cell);
         outcome.end(tally.stop, tally.error);
         return Err(Box::new(outcome));

@@ -7,7 +7,7 @@
 
 use device::{Device, Extent};
 use record::units::{KIB, MIB};
-use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region};
 
 use crate::certainty;
 use crate::drive::{Limits, Load};
@@ -41,7 +41,7 @@ impl Sequential {
             let load = Load { pass: 999, ..Load::write(JOINING_BLOCK_BYTES) };
             let limits = Limits::time(bench.allotted_ns / 2);
             let tally = bench.drive("joining", &load, &limits, &mut pieces(Extent::new(last, boundary - last), JOINING_BLOCK_BYTES));
-            if matches!(tally.stop, Stop::Error | Stop::Interrupted) {
+            if tally.stop.cut_short() {
                 return Err(Box::new(tally));
             }
         }

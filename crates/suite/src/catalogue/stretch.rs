@@ -113,7 +113,7 @@ pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Pl
     // Data of its own: what counts must not find itself written already.
     let state = Load { pass: bench.random("data that sets the state").bits() as u32 >> 1, content: Content::Incompressible, ..*load };
     let before = bench.drive("setting the state", &state, &limits, next);
-    if matches!(before.stop, Stop::Error | Stop::Interrupted) {
+    if before.stop.cut_short() {
         let mut outcome = Outcome::new(cell);
         outcome.end(before.stop, before.error);
         return outcome;

@@ -175,7 +175,7 @@ impl View<'_, '_> {
     }
 
     fn goes_on(&mut self, stop: Stop, error: Option<device::IoError>) -> bool {
-        if matches!(stop, Stop::Error | Stop::Interrupted) || error.is_some() {
+        if stop.cut_short() || error.is_some() {
             self.outcome.end(stop, error);
         } else if self.bench.time_left_ns() == 0 {
             self.outcome.end(Stop::Time, None);
