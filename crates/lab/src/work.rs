@@ -30,6 +30,17 @@ pub struct Ground<'a> {
     pub stop: &'a AtomicBool,
     /// Hears how far it is, ten times a second at most.
     pub hear: &'a mut dyn FnMut(Progress),
+    /// To be called while nothing is timed and the files lie as they are: whoever made the file system looks at them (how fragmented they are).
+    pub look: &'a mut dyn FnMut(Moment),
+}
+
+/// When the files of a work are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before the measured part, in works that have files by then.
+    Before,
+    /// After the measured part, before the files are removed.
+    After,
 }
 
 /// How far a work is.
