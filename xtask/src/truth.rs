@@ -2,6 +2,7 @@
 //!
 //! What "true" means is told in docs/truth.md, where `--write` keeps the table.
 
+mod findings;
 mod held;
 mod long_run;
 mod runs;
@@ -31,6 +32,8 @@ pub struct Flags {
     /// Keeps the table in docs/truth.md.
     #[arg(long)]
     pub write: bool,
+    #[command(flatten)]
+    findings: findings::Flags,
 }
 
 /// Where the table is kept.
@@ -42,6 +45,9 @@ const EXPECTED: std::ops::RangeInclusive<f64> = 93.0..=97.0;
 
 /// Measures, and prints the table.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    if flags.findings.findings {
+        return findings::run(root, &flags.findings, flags.write);
+    }
     let unknown = flags.profiles.iter().find(|name| Profile::builtin(name).is_none());
     ensure!(unknown.is_none(), "there is no profile '{}'; flashmark sim list names them", unknown.map_or("", String::as_str));
     let wanted = |profile: &&Profile| flags.profiles.is_empty() || flags.profiles.iter().any(|name| name == profile.name());

@@ -1,0 +1,156 @@
+//! Clean media and media with one trick: what is found, what is falsely claimed, and the geometry of the clean ones.
+
+use record::Finding;
+
+use super::dice::Dice;
+use super::look::{line, look, number, suite};
+use super::medium::Medium;
+use super::row::{Row, Target};
+use super::trick::{Trick, Tricky};
+use super::{Part, each, some};
+
+/// Clean media.
+const CLEAN: u64 = 1000;
+/// Media with each trick.
+const TRICKY: u64 = 200;
+/// A size is right within this factor.
+const WITHIN: f64 = 1.5;
+
+/// A clean medium and what was said of it.
+struct Clean {
+    medium: Medium,
+    findings: Vec<Finding>,
+}
+
+/// A medium with a trick and what was said of it.
+struct Seen {
+    trick: Trick,
+    tricky: Tricky,
+    findings: Vec<Finding>,
+}
+
+/// A medium without any trick: half hybrid, the others mapped by pages, some with an honest write cache, some disks.
+fn clean(number: u64, dice: &mut Dice) -> Medium {
+    match number % 20 {
+        0 => Medium::disk(dice),
+        kind if kind % 2 == 1 => Medium::hybrid(dice),
+        _ => Medium::mapped(dice).cached(dice),
+    }
+}
+
+/// The rows of this share of the media.
+pub fn hold(seed: u64, share: f64) -> Part {
+    let suite = suite();
+    let cleans = each(some(CLEAN, share), |number| {
+        let medium = clean(number, &mut Dice::new(seed, "clean", number));
+        let findings = look(&medium, &suite, seed.wrapping_add(number)).findings;
+        Clean { medium, findings }
+    });
+    let each_trick = some(TRICKY, share);
+    let seen = each(each_trick * Trick::ALL.len() as u64, |number| {
+        let trick = Trick::ALL[(number / each_trick) as usize];
+        let tricky = trick.draw(&mut Dice::new(seed, trick.name(), number % each_trick));
+        let findings = look(&tricky.medium, &suite, seed.wrapping_add(number)).findings;
+        Seen { trick, tricky, findings }
+    });
+    let mut part = geometry(&cleans);
+    for trick in Trick::ALL {
+        tricks(trick, &cleans, &seen, &mut part);
+    }
+    told_apart(&seen, &mut part);
+    part
+}
+
+/// Allocation unit and open units of the clean media.
+fn geometry(cleans: &[Clean]) -> Part {
+    let mut part = Part::default();
+    let au = |findings: &[Finding]| number(findings, "allocation-unit", "au_bytes");
+    let mut right = Vec::new();
+    for Clean { medium, findings } in cleans {
+        if let Some((true_bytes, true)) = medium.au_shown_by_reads() {
+            let said = au(findings);
+            right.push(said == Some(true_bytes));
+            if said != Some(true_bytes) {
+                part.wrong.push(format!("allocation unit of {true_bytes}, said {said:?}:\n{}", medium.profile()));
+            }
+        }
+    }
+    part.rows.push(Row::share("allocation unit exact, where reads can show it", Target::AtLeast(95.0), right));
+    let mut right = Vec::new();
+    for Clean { medium, findings } in cleans {
+        if let Some((true_count, true)) = medium.open_aus_shown_by_writes() {
+            let said = open_aus(findings);
+            right.push(said == Some(true_count));
+            if said != Some(true_count) {
+                let line = line(findings, "open-units", "open_aus");
+                part.wrong.push(format!("{true_count} open units, said {line:?}:\n{}", medium.profile()));
+            }
+        }
+    }
+    part.rows.push(Row::share("count of open units exact, where writes can show it", Target::AtLeast(90.0), right));
+    let mapped = || cleans.iter().filter(|clean| clean.medium.log_block().is_none() && !clean.medium.rotational());
+    let invisible = "not visible, on media that map pages";
+    part.rows.push(Row::share(
+        format!("allocation unit {invisible}"),
+        Target::AtLeast(95.0),
+        mapped().map(|clean| au(&clean.findings).is_none()),
+    ));
+    part.rows.push(Row::share(
+        format!("open units {invisible}"),
+        Target::AtLeast(95.0),
+        mapped().map(|clean| open_aus(&clean.findings).is_none()),
+    ));
+    part
+}
+
+/// How many open units are claimed: none where no limit was seen, or where it was not found to one.
+fn open_aus(findings: &[Finding]) -> Option<u64> {
+    let open = number(findings, "open-units", "open_aus")?;
+    let first = line(findings, "open-units", "open_aus")?.rsplit(' ').next()?.parse::<u64>().ok()?;
+    (first == open + 1).then_some(open)
+}
+
+fn claims(trick: Trick, findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| trick.claims().contains(&finding.id.as_str()))
+}
+
+/// Found where it is, not found where it is not, and how large it is.
+fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
+    let having = || seen.iter().filter(|seen| seen.trick == trick);
+    let found = |seen: &Seen| claims(trick, &seen.findings);
+    for seen in having().filter(|seen| !found(seen)) {
+        part.wrong.push(format!("{} not found:\n{}", trick.name(), seen.tricky.medium.profile()));
+    }
+    let what = format!("{}: found ({})", trick.name(), trick.means());
+    part.rows.push(Row::share(what, Target::AtLeast(98.0), having().map(found)));
+    for clean in cleans.iter().filter(|clean| claims(trick, &clean.findings)) {
+        let told: Vec<&Finding> = clean.findings.iter().filter(|finding| trick.claims().contains(&finding.id.as_str())).collect();
+        part.wrong.push(format!("{} falsely claimed: {told:#?}\n{}", trick.name(), clean.medium.profile()));
+    }
+    let falsely = cleans.iter().map(|clean| claims(trick, &clean.findings));
+    part.rows.push(Row::share(format!("{}: claimed of clean media", trick.name()), Target::Below(1.0), falsely));
+    let Some(key) = trick.size_key() else { return };
+    let size = |seen: &Seen| trick.claims().iter().find_map(|id| number(&seen.findings, id, key));
+    let fits = |seen: &Seen| {
+        let factor = size(seen).zip(seen.tricky.bytes).map(|(said, is)| said as f64 / is as f64);
+        factor.is_some_and(|factor| (1.0 / WITHIN..=WITHIN).contains(&factor))
+    };
+    for seen in having().filter(|seen| found(seen) && !fits(seen)) {
+        let (said, is) = (size(seen), seen.tricky.bytes);
+        part.wrong.push(format!("{} of {is:?}, said {said:?}:\n{}", trick.name(), seen.tricky.medium.profile()));
+    }
+    let sized = having().filter(|seen| found(seen)).map(fits);
+    part.rows.push(Row::share(format!("{}: size within a factor of {WITHIN}", trick.name()), Target::AtLeast(95.0), sized));
+}
+
+/// A cache is not heat, and heat is not a cache.
+fn told_apart(seen: &[Seen], part: &mut Part) {
+    for (is, claimed) in [(Trick::SlcCache, Trick::Throttling), (Trick::Throttling, Trick::SlcCache)] {
+        let having = || seen.iter().filter(|seen| seen.trick == is);
+        for seen in having().filter(|seen| claims(claimed, &seen.findings)) {
+            part.wrong.push(format!("{} called {}:\n{}", is.name(), claimed.name(), seen.tricky.medium.profile()));
+        }
+        let taken = having().map(|seen| claims(claimed, &seen.findings));
+        part.rows.push(Row::share(format!("{}: claimed of media with {}", claimed.name(), is.name()), Target::Below(2.0), taken));
+    }
+}

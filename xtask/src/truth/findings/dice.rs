@@ -1,0 +1,38 @@
+//! Chance for media: uniform where a range is narrow, uniform in the logarithm where it spans decades.
+
+use suite::random::Random;
+
+/// What is drawn comes from here.
+pub struct Dice(Random);
+
+impl Dice {
+    /// Those of one medium among all of a purpose.
+    pub fn new(seed: u64, purpose: &str, number: u64) -> Dice {
+        Dice(Random::new(Random::new(seed, purpose).bits().wrapping_add(number), purpose))
+    }
+
+    /// Any 64-bit number.
+    pub fn bits(&mut self) -> u64 {
+        self.0.bits()
+    }
+
+    /// Uniform.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.0.unit()
+    }
+
+    /// Uniform in the logarithm.
+    pub fn spread(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.0.unit())
+    }
+
+    /// One of a list.
+    pub fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.0.below(list.len() as u64) as usize]
+    }
+
+    /// True in this share of all cases.
+    pub fn happens(&mut self, share: f64) -> bool {
+        self.0.unit() < share
+    }
+}

@@ -1,0 +1,94 @@
+//! What a run says of a medium that was drawn.
+
+use std::sync::atomic::AtomicBool;
+
+use device::{Device, ExtentGuard, WriteBudget};
+use record::{Finding, MediumKind, Record, TargetKind};
+use sim::{Options, Profile, SimDevice};
+use suite::definition::Suite;
+use suite::{Choice, NoStage, Plan, RunOptions, Site};
+
+use super::medium::Medium;
+
+/// The tests on which the findings rest; in the order and with the settings of the suite `full`.
+const TESTS: [&str; 11] = [
+    "sustained",
+    "prime",
+    "random-write",
+    "align-read",
+    "open-aus",
+    "write-unit",
+    "front-area",
+    "management-unit",
+    "span-sweep",
+    "pattern",
+    "content-sweep",
+];
+
+/// The suite `full` without what no finding here rests on.
+pub fn suite() -> Suite {
+    let mut suite = Suite::built_in("full").expect("it comes with the program");
+    suite.tests.retain(|entry| TESTS.contains(&entry.test.as_str()));
+    // Of several entries of a test the first is the one that stands for it.
+    let mut seen: Vec<String> = Vec::new();
+    suite.tests.retain(|entry| {
+        let is_new = !seen.contains(&entry.test);
+        seen.push(entry.test.clone());
+        is_new
+    });
+    suite
+}
+
+/// Runs the suite on a fresh medium and concludes. The medium declares no allocation unit, as behind a USB reader.
+pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
+    let text = medium.profile();
+    let profile = Profile::parse("drawn", &text).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
+    let device = SimDevice::new(&profile, Options { seed, capacity: None, keep_data: false });
+    let site = Site {
+        kind: TargetKind::Simulated,
+        facts: device.facts().clone(),
+        au_bytes: None,
+        writable: Ok(()),
+        files: Ok(()),
+        only: None,
+        link_bps: None,
+        memory_bps: None,
+    };
+    let plan = Plan::make(suite, &Choice::default(), &site).expect("the suite can be planned on any medium");
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
+    let end = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+    let medium = record::Medium {
+        kind: MediumKind::Simulated,
+        capacity_bytes: Some(site.facts.capacity_bytes),
+        rotational: Some(medium.rotational()),
+        ..record::Medium::default()
+    };
+    let mut record = Record {
+        schema: record::SCHEMA.into(),
+        run: record::Run { seed, ended: end.ended, elapsed_ns: end.elapsed_ns, ..record::Run::default() },
+        medium,
+        host: None,
+        target: record::Target { kind: TargetKind::Simulated, ..record::Target::default() },
+        plan: plan.cells,
+        cells: end.cells,
+        skipped: end.skipped,
+        flags: Vec::new(),
+        findings: Vec::new(),
+    };
+    record.findings = ::findings::conclude(&record);
+    record
+}
+
+/// The number behind a key in the evidence of a finding: "au_bytes 4194304". `None` where it is not a plain number.
+pub fn number(findings: &[Finding], id: &str, key: &str) -> Option<u64> {
+    let lines = findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
+    lines.filter_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.trim_end_matches(',').parse().ok()).next()
+}
+
+/// The line of evidence that begins with a key.
+pub fn line<'a>(findings: &'a [Finding], id: &str, key: &str) -> Option<&'a str> {
+    let mut lines = findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
+    lines.find(|line| line.starts_with(key)).map(String::as_str)
+}

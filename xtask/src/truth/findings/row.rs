@@ -1,0 +1,62 @@
+//! Rows of the table: what is counted, what is wanted, what came of it.
+
+/// What a share must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// At least this share, in percent.
+    AtLeast(f64),
+    /// Less than this share, in percent.
+    Below(f64),
+    /// At most so many seconds.
+    Seconds(f64),
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What is counted.
+    pub what: String,
+    /// What is wanted.
+    pub target: Target,
+    /// Those for which it is so; or seconds.
+    pub of: f64,
+    /// All.
+    pub n: u64,
+}
+
+impl Row {
+    /// A share of all.
+    pub fn share(what: impl Into<String>, target: Target, each: impl IntoIterator<Item = bool>) -> Row {
+        let (of, n) = each.into_iter().fold((0u64, 0u64), |(of, n), is_so| (of + u64::from(is_so), n + 1));
+        Row { what: what.into(), target, of: of as f64, n }
+    }
+
+    /// The longest of all, in seconds.
+    pub fn longest(what: impl Into<String>, seconds: f64, took_ns: impl IntoIterator<Item = u64>) -> Row {
+        let (longest_ns, n) = took_ns.into_iter().fold((0, 0), |(longest, n), ns| (ns.max(longest), n + 1));
+        Row { what: what.into(), target: Target::Seconds(seconds), of: longest_ns as f64 / 1e9, n }
+    }
+
+    /// Whether it is as wanted. Of nothing it is not.
+    pub fn holds(&self) -> bool {
+        let percent = 100.0 * self.of / self.n as f64;
+        self.n > 0
+            && match self.target {
+                Target::AtLeast(least) => percent >= least,
+                Target::Below(most) => percent < most,
+                Target::Seconds(most) => self.of <= most,
+            }
+    }
+
+    /// Its line in the table.
+    pub fn line(&self) -> String {
+        let percent = 100.0 * self.of / self.n.max(1) as f64;
+        let (target, result) = match self.target {
+            Target::AtLeast(least) => (format!("{least} %"), format!("{percent:.1} %")),
+            Target::Below(most) => (format!("under {most} %"), format!("{percent:.2} %")),
+            Target::Seconds(most) => (format!("{most} s"), format!("{:.0} s", self.of)),
+        };
+        let verdict = if self.holds() { "holds" } else { "**missed**" };
+        format!("| {} | {target} | {result} | {} | {verdict} |\n", self.what, self.n)
+    }
+}
