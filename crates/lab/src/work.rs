@@ -4,7 +4,17 @@
 //! suite; the first one is its headline. Its files are gone when it ends, however it ends. It never prints: it tells a listener how far it
 //! is. What it measures through the kernel's file interface it measures by the clock of the real devices (`CLOCK_MONOTONIC_RAW`).
 
+mod clock;
 mod error;
+mod ledger;
+mod logger;
+mod record_ops;
+mod shift;
+mod sqlite;
+mod threads;
+mod tree;
+mod unpack;
+mod untar;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -85,7 +95,7 @@ pub struct Kind {
 }
 
 /// Every kind of work, in the order in which they are listed.
-pub static KINDS: &[Kind] = &[];
+pub static KINDS: &[Kind] = &[record_ops::KIND, threads::KIND, untar::KIND, sqlite::KIND, logger::KIND];
 
 /// The work of this name, with the published settings except those given (name and value, as typed).
 ///

@@ -31,7 +31,7 @@ pub use runner::{RunEnd, RunOptions, run};
 pub use settings::{Setting, SettingError, Settings};
 pub use site::Site;
 pub use stage::{KeptFile, NoStage, Stage, StageError, StagedFile};
-pub use tally::Tally;
+pub use tally::{Tally, latency};
 
 /// A test: one named measurement procedure.
 pub trait Test: std::marker::Sync {

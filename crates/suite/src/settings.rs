@@ -77,6 +77,11 @@ impl Settings {
         Ok(())
     }
 
+    /// All of them as typed: name and value.
+    pub fn typed(&self) -> Vec<(String, String)> {
+        self.values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
     fn text(&self, name: &str) -> &str {
         self.values.get(name).unwrap_or_else(|| panic!("{} asks for its setting '{name}', which it does not declare", self.test))
     }

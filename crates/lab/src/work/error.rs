@@ -47,6 +47,14 @@ pub enum WorkError {
         /// Why, and what would help.
         reason: String,
     },
+    /// What was written is not what is there.
+    #[error("{work}: the data came back damaged: {reason}")]
+    Damaged {
+        /// Which work.
+        work: String,
+        /// What was found.
+        reason: String,
+    },
     /// Somebody set `stop`.
     #[error("{work} was interrupted")]
     Interrupted {

@@ -1,0 +1,181 @@
+//! `record-ops` on the mounted file system: the suite's own test (flash.md A5) with the mounted directory as its stage. Nothing is measured
+//! here that the test does not measure; this finds it its file, listens for it, and puts its random writes first.
+
+use std::path::{Path, PathBuf};
+
+use device::{Device, Extent, ExtentGuard, Extents, Facts};
+use host::Roots;
+use record::{Cell, Ended, TargetKind};
+use suite::definition::{Entry, Suite};
+use suite::{Choice, Event, Listener, Plan, RunEnd, RunOptions, Setting, SettingError, Settings, Site, Stage, StageError, StagedFile};
+
+use super::shift::Shift;
+use super::{Ground, Kind, OpenFile, Progress, Work, WorkError};
+
+/// The work.
+pub(super) const KIND: Kind = Kind {
+    name: "record-ops",
+    about: "records of a file as iozone writes and reads them, O_DIRECT and O_SYNC: operations a second",
+    source: "flash.md A5",
+    settings: &[
+        Setting { name: "forms", default: "write,rewrite,random-read,random-write", about: "what to measure" },
+        Setting { name: "size", default: "512MiB", about: "size of the file" },
+        Setting { name: "block", default: "4KiB", about: "size of a record" },
+        Setting { name: "sync", default: "file", about: "when a write is done: none, data (O_DSYNC), file (O_SYNC)" },
+        Setting { name: "content", default: "byte:165", about: "what is written; iozone repeats one byte" },
+        Setting { name: "certainty", default: "0%", about: "stop when the rate is this certain; 0% goes through all records" },
+        Setting { name: "min_time", default: "3s", about: "at least this long a form, where certainty ends it" },
+        Setting { name: "max_time", default: "10m", about: "at most this long a form" },
+    ],
+    make: |settings| Ok(Box::new(RecordOps::new(settings)?)),
+};
+
+const FORMS: [&str; 4] = ["write", "rewrite", "random-read", "random-write"];
+/// The form that decides whether a medium is usable under a system.
+const HEADLINE: &str = "random-write";
+/// A file that nothing is done to; the suite wants a medium for its clock.
+const CLOCK_FILE_BYTES: u64 = 4096;
+
+struct RecordOps {
+    suite: Suite,
+    size_bytes: u64,
+}
+
+impl RecordOps {
+    fn new(settings: &Settings) -> Result<RecordOps, SettingError> {
+        settings.choices("forms", &FORMS)?;
+        let entry = Entry { test: KIND.name.into(), settings: settings.typed() };
+        let suite = Suite { name: KIND.name.into(), about: KIND.about.into(), time_limit_ns: None, tests: vec![entry] };
+        let work = RecordOps { suite, size_bytes: settings.size("size")? };
+        // Settings that cannot be are told now, and not when everything is mounted.
+        match work.plan(&site(no_facts(), Ok(()))) {
+            Err(suite::PlanError::Setting(error)) => Err(error),
+            _ => Ok(work),
+        }
+    }
+
+    fn plan(&self, site: &Site) -> Result<Plan, suite::PlanError> {
+        Plan::make(&self.suite, &Choice::default(), site)
+    }
+}
+
+impl Work for RecordOps {
+    fn name(&self) -> &str {
+        KIND.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        self.size_bytes + self.size_bytes / 64 + (16 << 20)
+    }
+
+    /// A cell for each form, as `flashmark tests` describes them, random writes first.
+    fn run(&self, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
+        let shift = Shift::begin(KIND.name, ground)?;
+        let (clock_file, file) = (shift.path("clock"), shift.path("records"));
+        let medium = (shift.ground.open)(&clock_file, CLOCK_FILE_BYTES)?;
+        let place = shift.check("looking at its directory", host::device_of_directory(&Roots::default(), shift.folder()))?;
+        let on = format!("{}, {}", place.mount.kind, place.mount.joined_options());
+        let site = site(Facts { capacity_bytes: u64::MAX / 2, ..medium.facts().clone() }, Ok(()));
+        let impossible = |reason: String| WorkError::Impossible { work: KIND.name.into(), reason };
+        let plan = self.plan(&site).map_err(|error| impossible(error.to_string()))?;
+        let mut medium = ExtentGuard::new(medium, Extents::default());
+        let ground = &mut *shift.ground;
+        let mut stage = Directory { open: &mut *ground.open, file, on, failed: None };
+        let mut ears = Ears { hear: &mut *ground.hear, cells: plan.cells.len() as f64 };
+        let options = RunOptions { seed: ground.seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: ground.stop };
+        let end = suite::run(&mut medium, &mut stage, &plan, options, &mut ears);
+        if let Some(error) = stage.failed.take() {
+            return Err(error);
+        }
+        drop((stage, medium));
+        let mut cells = judge(end)?;
+        shift.end()?;
+        cells.sort_by_key(|cell| cell.params.form.as_deref() != Some(HEADLINE));
+        Ok(cells)
+    }
+}
+
+/// The cells, or why there are none.
+fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
+    if end.ended == Ended::Interrupted {
+        return Err(WorkError::Interrupted { work: KIND.name.into() });
+    }
+    let broken = end.cells.iter().find(|cell| cell.stop == record::Stop::Error);
+    let doing = |cell: Option<&Cell>| cell.and_then(|cell| cell.params.form.clone()).unwrap_or_else(|| "measuring".into());
+    if let Some(error) = &end.error {
+        return Err(WorkError::device(KIND.name, doing(broken), error));
+    }
+    let reason = broken.and_then(|cell| cell.reason.clone()).or_else(|| end.skipped.first().map(|skip| skip.reason.clone()));
+    match reason {
+        Some(reason) => Err(WorkError::Impossible { work: KIND.name.into(), reason }),
+        None => Ok(end.cells),
+    }
+}
+
+/// A file on a file system, as far as planning goes.
+fn site(facts: Facts, files: Result<(), String>) -> Site {
+    Site { kind: TargetKind::File, facts, au_bytes: None, writable: Ok(()), files, only: None, link_bps: None, memory_bps: None }
+}
+
+fn no_facts() -> Facts {
+    Facts {
+        capacity_bytes: u64::MAX / 2,
+        logical_block_bytes: 512,
+        physical_block_bytes: 4096,
+        max_transfer_bytes: None,
+        max_in_flight: 1,
+        read_only: false,
+        discards: false,
+        has_page_cache: true,
+        keeps_data: true,
+        engine: String::new(),
+    }
+}
+
+/// The mounted directory as a stage.
+struct Directory<'a> {
+    open: OpenFile<'a>,
+    file: PathBuf,
+    on: String,
+    failed: Option<WorkError>,
+}
+
+impl Stage for Directory<'_> {
+    fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, StageError> {
+        match (self.open)(&self.file, bytes) {
+            Ok(device) => Ok(StagedFile { device, on: self.on.clone(), keep: Box::new(Remove(self.file.clone())) }),
+            Err(error) => {
+                let reason = error.to_string();
+                self.failed.get_or_insert(error);
+                Err(StageError::Failed(reason))
+            }
+        }
+    }
+}
+
+/// A file that goes when nobody works on it any more.
+struct Remove(PathBuf);
+
+impl Drop for Remove {
+    fn drop(&mut self) {
+        // What cannot be removed here is told when the folder cannot be.
+        let _ = std::fs::remove_file(Path::new(&self.0));
+    }
+}
+
+/// Passes on how far it is.
+struct Ears<'a> {
+    hear: &'a mut dyn FnMut(Progress),
+    cells: f64,
+}
+
+impl Listener for Ears<'_> {
+    fn hear(&mut self, event: &Event<'_>) -> Result<(), String> {
+        if let Event::Progress(progress) = event {
+            let share = (progress.index as f64 + progress.share) / self.cells;
+            let what = if progress.phase == "measuring" { "measuring" } else { "laying down the file" };
+            (self.hear)(Progress { share, what, rate_iops: progress.iops });
+        }
+        Ok(())
+    }
+}
