@@ -1,3 +1,4 @@
 //! Work as it is really done: on mounted file systems, under each scheduler, recorded and replayed.
 
+pub mod trace;
 pub mod work;

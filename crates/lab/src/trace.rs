@@ -1,0 +1,128 @@
+//! Recorded block I/O: what was issued when, and when it was done.
+//!
+//! A trace is read as a stream of [`Step`]s in the order of time, never as a whole: a recording of a day fits in no memory. [`open`]
+//! tells by the content what wrote a file (our captures, blktrace, blkparse text, fio's iologs); [`Writer`] writes our own form.
+
+mod blkparse;
+mod blktrace;
+mod error;
+mod format;
+mod iolog;
+mod kernel;
+mod open;
+mod pairs;
+
+use device::Op;
+
+pub use error::TraceError;
+pub use format::{Header, Reader, Writer};
+pub use kernel::{What, rwbs};
+pub use open::{Form, Trace, open};
+pub use pairs::{Pairs, Place};
+
+/// What was asked of a request beside its operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// Nothing.
+    pub const NONE: Marks = Marks(0);
+    /// Durable when it is done (force unit access).
+    pub const FUA: Marks = Marks(1);
+    /// Someone waited for it.
+    pub const SYNC: Marks = Marks(2);
+    /// Metadata of a file system.
+    pub const META: Marks = Marks(4);
+    /// Read ahead of need.
+    pub const AHEAD: Marks = Marks(8);
+
+    /// Both.
+    #[must_use]
+    pub fn and(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
+    }
+
+    /// These marks if `given`, else none: for building them up from a recording's letters or bits.
+    #[must_use]
+    pub fn when(self, given: bool) -> Marks {
+        if given { self } else { Marks::NONE }
+    }
+
+    /// Whether all of `other` are among them.
+    pub fn has(self, other: Marks) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(crate) fn bits(self) -> u8 {
+        self.0
+    }
+
+    pub(crate) fn from_bits(bits: u8) -> Marks {
+        Marks(bits & 15)
+    }
+}
+
+/// A request as it was handed to the driver (or, where only that was recorded, to the queue).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// When, in nanoseconds of the recording's clock. What [`Trace::steps`] gives counts from the first request.
+    pub time_ns: u64,
+    /// What it does.
+    pub op: Op,
+    /// How.
+    pub marks: Marks,
+    /// First byte; 0 for a flush.
+    pub offset_bytes: u64,
+    /// Length in bytes; 0 for a flush.
+    pub length_bytes: u64,
+    /// Which of the recorded devices or files; the kernel's number (major << 20 | minor), or a file's number.
+    pub device: u32,
+    /// The processor that issued it.
+    pub cpu: u32,
+    /// The process that issued it; often a worker of the kernel's.
+    pub pid: u32,
+}
+
+/// One event of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A request was issued. The first one of a trace has number 0, the next 1.
+    Issued(Issue),
+    /// A request was done.
+    Completed {
+        /// When, on the same clock.
+        time_ns: u64,
+        /// The number of the request.
+        number: u64,
+    },
+}
+
+impl Step {
+    /// When it happened.
+    pub fn time_ns(&self) -> u64 {
+        match self {
+            Step::Issued(issue) => issue.time_ns,
+            Step::Completed { time_ns, .. } => *time_ns,
+        }
+    }
+}
+
+/// What is to be said about a recording beside its events; complete when the stream has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Events that the recorder says it lost.
+    pub lost: u64,
+    /// Where and how the recording breaks off, if it does; everything before was read.
+    pub cut_off: Option<String>,
+    /// Names of recorded files, by their number in [`Issue::device`]; empty where they are devices.
+    pub files: Vec<String>,
+}
+
+/// The events of a trace, one after the other.
+pub trait Steps {
+    /// The next event; `None` after the last.
+    fn next(&mut self) -> Result<Option<Step>, TraceError>;
+
+    /// What is to be said about the recording, as far as it has been read.
+    fn notes(&self) -> Notes;
+}

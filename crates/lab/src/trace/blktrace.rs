@@ -1,0 +1,301 @@
+//! blktrace's binary files: one for each processor, merged by time.
+//!
+//! The record is `struct blk_io_trace` of the kernel's `blktrace_api.h`: 48 bytes in the byte order of the machine that recorded, and
+//! behind it as many bytes of payload as it says.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::format::fill;
+use super::kernel::{Action, Event, Interpreter, What};
+use super::{Marks, Notes, Step, Steps, TraceError};
+use device::Op;
+
+/// "eat", and the version in the lowest byte.
+const MAGIC: u32 = 0x6561_7400;
+const VERSION: u32 = 7;
+const RECORD_BYTES: usize = 48;
+
+/// Records of one file that are looked at together: a processor writes them in nearly the order of time, but an interrupt may slip in.
+const AHEAD: usize = 32;
+
+/// Records among the first of a recording by which it is told whether there are events of the driver.
+const SAMPLE: usize = 50_000;
+
+/// `action`: what happened in the lower half, what kind of request in the upper one.
+mod bits {
+    pub const WRITE: u32 = 1 << 17;
+    pub const FLUSH: u32 = 1 << 18;
+    pub const SYNC: u32 = 1 << 19;
+    pub const PASSTHROUGH: u32 = 1 << 25;
+    pub const NOTIFY: u32 = 1 << 26;
+    pub const AHEAD: u32 = 1 << 27;
+    pub const META: u32 = 1 << 28;
+    pub const DISCARD: u32 = 1 << 29;
+    pub const FUA: u32 = 1 << 31;
+    /// Set where the cgroup's number follows; the action is below it.
+    pub const ACTION: u32 = 0xff;
+}
+
+/// Whether these are the first bytes of such a file.
+pub(super) fn is_begun(head: &[u8]) -> bool {
+    head.len() >= 4 && byte_order(head).is_some()
+}
+
+/// Whether the numbers are big-endian; `None` if it is no such file.
+fn byte_order(head: &[u8]) -> Option<bool> {
+    let bytes = [head[0], head[1], head[2], head[3]];
+    match (u32::from_le_bytes(bytes) & !0xff, u32::from_be_bytes(bytes) & !0xff) {
+        (MAGIC, _) => Some(false),
+        (_, MAGIC) => Some(true),
+        _ => None,
+    }
+}
+
+/// The files of a recording, of which `path` is one: NAME.blktrace.0, NAME.blktrace.1, and so on.
+pub(super) fn siblings(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let alone = vec![path.to_owned()];
+    let Some((stem, number)) = name.rsplit_once('.') else { return alone };
+    if !stem.ends_with(".blktrace") || number.parse::<u32>().is_err() {
+        return alone;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else { return alone };
+    let number_of = |found: &Path| found.file_name()?.to_str()?.strip_prefix(stem)?.strip_prefix('.')?.parse::<u32>().ok();
+    let mut found: Vec<(u32, PathBuf)> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter_map(|path| Some((number_of(&path)?, path))).collect();
+    found.sort();
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// One file.
+struct Source {
+    path: PathBuf,
+    input: BufReader<File>,
+    big_endian: bool,
+    at: u64,
+    cut_off: Option<String>,
+}
+
+impl Source {
+    /// `None` for a file of a processor that was idle.
+    fn open(path: &Path) -> Result<Option<Source>, TraceError> {
+        let unreadable = |source| TraceError::Read { path: path.to_owned(), source };
+        let mut file = File::open(path).map_err(unreadable)?;
+        let mut head = [0; 4];
+        let got = fill(&mut file, &mut head, path)?;
+        if got == 0 {
+            return Ok(None);
+        }
+        let foreign = || TraceError::Damaged { path: path.to_owned(), place: "byte 0".into(), what: "it is no file of blktrace's".into() };
+        let big_endian = if got < 4 { None } else { byte_order(&head) }.ok_or_else(foreign)?;
+        let version = u32::from(if big_endian { head[3] } else { head[0] });
+        if version != VERSION {
+            let found = format!("a blktrace of version {version}");
+            return Err(TraceError::Version { path: path.to_owned(), found, reads: "version 7, which blktrace writes since 2006" });
+        }
+        let input = BufReader::with_capacity(256 << 10, File::open(path).map_err(unreadable)?);
+        Ok(Some(Source { path: path.to_owned(), input, big_endian, at: 0, cut_off: None }))
+    }
+
+    /// The next event of a request; what is not about one is passed over.
+    fn next(&mut self) -> Result<Option<Event>, TraceError> {
+        loop {
+            let mut raw = [0; RECORD_BYTES];
+            let got = fill(&mut self.input, &mut raw, &self.path)?;
+            if got < RECORD_BYTES {
+                if got > 0 {
+                    self.break_off();
+                }
+                return Ok(None);
+            }
+            let record = Record { raw, big_endian: self.big_endian };
+            if record.u32(0) != MAGIC | VERSION {
+                let what = "there is no record where one must begin".to_owned();
+                return Err(TraceError::Damaged { path: self.path.clone(), place: format!("byte {}", self.at), what });
+            }
+            let payload = u64::from(record.u16(46));
+            if payload > 0 && self.pass(payload)? < payload {
+                self.break_off();
+                return Ok(None);
+            }
+            self.at += RECORD_BYTES as u64 + payload;
+            if let Some(event) = record.event() {
+                return Ok(Some(event));
+            }
+        }
+    }
+
+    fn pass(&mut self, bytes: u64) -> Result<u64, TraceError> {
+        let passed = std::io::copy(&mut (&mut self.input).take(bytes), &mut std::io::sink());
+        passed.map_err(|source| TraceError::Read { path: self.path.clone(), source })
+    }
+
+    fn break_off(&mut self) {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.cut_off = Some(format!("{name} breaks off within the record at byte {}", self.at));
+    }
+}
+
+/// One record as it lies in the file.
+struct Record {
+    raw: [u8; RECORD_BYTES],
+    big_endian: bool,
+}
+
+impl Record {
+    fn number<const N: usize>(&self, at: usize) -> [u8; N] {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self.raw[at..at + N]);
+        if self.big_endian {
+            bytes.reverse();
+        }
+        bytes
+    }
+
+    fn u16(&self, at: usize) -> u16 {
+        u16::from_le_bytes(self.number(at))
+    }
+
+    fn u32(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.number(at))
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.number(at))
+    }
+
+    fn event(&self) -> Option<Event> {
+        let action = self.u32(28);
+        if action & (bits::NOTIFY | bits::PASSTHROUGH) != 0 {
+            return None;
+        }
+        let happened = match action & bits::ACTION {
+            1 => Action::Queued,
+            6 => Action::Requeued,
+            7 => Action::Issued,
+            8 => Action::Completed,
+            _ => return None,
+        };
+        let length_bytes = u64::from(self.u32(24));
+        Some(Event {
+            time_ns: self.u64(8),
+            action: happened,
+            what: what(action, length_bytes),
+            offset_bytes: self.u64(16).wrapping_mul(512),
+            length_bytes,
+            pid: self.u32(32),
+            device: self.u32(36),
+            cpu: self.u32(40),
+        })
+    }
+}
+
+/// As blkparse tells it: a flush without data is a flush, one with data comes before it.
+fn what(action: u32, length_bytes: u64) -> What {
+    let has = |bit| action & bit != 0;
+    let data = match () {
+        () if has(bits::DISCARD) => Some(Op::Discard),
+        () if length_bytes == 0 => None,
+        () if has(bits::WRITE) => Some(Op::Write),
+        () => Some(Op::Read),
+    };
+    let marks = Marks::FUA.when(has(bits::FUA)).and(Marks::SYNC.when(has(bits::SYNC)));
+    let marks = marks.and(Marks::META.when(has(bits::META))).and(Marks::AHEAD.when(has(bits::AHEAD)));
+    let flush = has(bits::FLUSH);
+    match data {
+        None => What { op: flush.then_some(Op::Flush), preflush: false, marks },
+        op => What { op, preflush: flush, marks },
+    }
+}
+
+/// All files of a recording, merged.
+struct Merged {
+    sources: Vec<Source>,
+    /// Time, source, and order within it.
+    waiting: BinaryHeap<Reverse<(u64, usize, u64)>>,
+    events: Vec<std::collections::VecDeque<(u64, Event)>>,
+    taken: u64,
+}
+
+impl Merged {
+    fn open(paths: &[PathBuf]) -> Result<Merged, TraceError> {
+        let mut sources = Vec::new();
+        for path in paths {
+            sources.extend(Source::open(path)?);
+        }
+        let events = sources.iter().map(|_| Default::default()).collect();
+        let mut merged = Merged { sources, waiting: BinaryHeap::new(), events, taken: 0 };
+        for at in 0..merged.sources.len() {
+            for _ in 0..AHEAD {
+                merged.refill(at)?;
+            }
+        }
+        Ok(merged)
+    }
+
+    fn refill(&mut self, at: usize) -> Result<(), TraceError> {
+        if let Some(event) = self.sources[at].next()? {
+            self.waiting.push(Reverse((event.time_ns, at, self.taken)));
+            self.events[at].push_back((self.taken, event));
+            self.taken += 1;
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<Event>, TraceError> {
+        let Some(Reverse((_, at, order))) = self.waiting.pop() else { return Ok(None) };
+        let place = self.events[at].iter().position(|(taken, _)| *taken == order).expect("what waits has its event");
+        let (_, event) = self.events[at].remove(place).expect("it was found just now");
+        self.refill(at)?;
+        Ok(Some(event))
+    }
+}
+
+/// Reads a recording of blktrace's.
+pub(super) struct Blktrace {
+    merged: Merged,
+    interpreter: Interpreter,
+}
+
+impl Blktrace {
+    /// Opens the recording that `path` is a part of.
+    pub fn open(path: &Path) -> Result<Blktrace, TraceError> {
+        let paths = siblings(path);
+        let mut sample = Merged::open(&paths)?;
+        if sample.sources.is_empty() {
+            return Err(TraceError::Empty(path.to_owned()));
+        }
+        let mut has_issues = false;
+        for _ in 0..SAMPLE {
+            match sample.next()? {
+                Some(event) if event.action == Action::Issued => has_issues = true,
+                Some(_) if !has_issues => {}
+                _ => break,
+            }
+        }
+        Ok(Blktrace { merged: Merged::open(&paths)?, interpreter: Interpreter::new(has_issues) })
+    }
+}
+
+impl Steps for Blktrace {
+    fn next(&mut self) -> Result<Option<Step>, TraceError> {
+        loop {
+            if let Some(step) = self.interpreter.pop() {
+                return Ok(Some(step));
+            }
+            match self.merged.next()? {
+                Some(event) => self.interpreter.take(&event),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn notes(&self) -> Notes {
+        Notes { cut_off: self.merged.sources.iter().find_map(|source| source.cut_off.clone()), ..Notes::default() }
+    }
+}

@@ -1,0 +1,136 @@
+//! Events of the kernel's block layer, by whatever tool they were recorded, made into steps.
+
+use std::collections::VecDeque;
+
+use device::Op;
+
+use super::{Issue, Marks, Pairs, Place, Step};
+
+/// What happened to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// It came to the queue (Q).
+    Queued,
+    /// It was handed to the driver (D).
+    Issued,
+    /// Some or all of it is done (C).
+    Completed,
+    /// The driver gave it back (R).
+    Requeued,
+}
+
+/// What a request does, in the kernel's terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct What {
+    /// The operation; `None` for one that moves nothing.
+    pub op: Option<Op>,
+    /// A flush comes before it.
+    pub preflush: bool,
+    /// How.
+    pub marks: Marks,
+}
+
+/// Reads the letters by which the kernel and blkparse say what a request does (`WS`, `FWFS`, `RA`, `FN`, `DS`); `None` for others.
+pub fn rwbs(letters: &str) -> Option<What> {
+    let (preflush, rest) = match letters.strip_prefix('F') {
+        Some(rest) if !rest.is_empty() => (true, rest),
+        _ => (false, letters),
+    };
+    let op = match rest.chars().next()? {
+        'R' => Some(Op::Read),
+        'W' => Some(Op::Write),
+        'D' => Some(Op::Discard),
+        'F' => Some(Op::Flush),
+        'N' => None,
+        _ => return None,
+    };
+    let mut marks = Marks::NONE;
+    for letter in rest.chars().skip(1) {
+        marks = marks.and(match letter {
+            'F' => Marks::FUA,
+            'S' => Marks::SYNC,
+            'M' => Marks::META,
+            'A' => Marks::AHEAD,
+            _ => Marks::NONE,
+        });
+    }
+    // A flush alone is told as one before nothing.
+    match op {
+        None | Some(Op::Flush) => Some(What { op: (preflush || op.is_some()).then_some(Op::Flush), preflush: false, marks }),
+        _ => Some(What { op, preflush, marks }),
+    }
+}
+
+/// An event of the block layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    pub time_ns: u64,
+    pub action: Action,
+    pub what: What,
+    pub offset_bytes: u64,
+    pub length_bytes: u64,
+    pub device: u32,
+    pub cpu: u32,
+    pub pid: u32,
+}
+
+/// Turns events into steps. What reached the driver counts; where a recording has none of that (device mapper, MD), what reached the queue.
+pub(super) struct Interpreter {
+    begins: Action,
+    pairs: Pairs,
+    /// Requests given out so far.
+    issued: u64,
+    ready: VecDeque<Step>,
+}
+
+impl Interpreter {
+    /// For a recording that has events of handing over to the driver, or has none.
+    pub fn new(has_issues: bool) -> Interpreter {
+        let begins = if has_issues { Action::Issued } else { Action::Queued };
+        Interpreter { begins, pairs: Pairs::default(), issued: 0, ready: VecDeque::new() }
+    }
+
+    /// The next step of what was taken so far.
+    pub fn pop(&mut self) -> Option<Step> {
+        self.ready.pop_front()
+    }
+
+    /// Takes an event.
+    pub fn take(&mut self, event: &Event) {
+        let Some(op) = event.what.op else { return };
+        if op != Op::Flush && event.length_bytes == 0 {
+            return;
+        }
+        let (offset_bytes, length_bytes) = if op == Op::Flush { (0, 0) } else { (event.offset_bytes, event.length_bytes) };
+        let place = Place { device: event.device, op, offset_bytes };
+        match event.action {
+            action if action == self.begins => {
+                let number = self.issued + u64::from(event.what.preflush);
+                if self.pairs.issued(place, length_bytes, number) {
+                    self.issue(event, op, offset_bytes, length_bytes);
+                }
+            }
+            Action::Completed => {
+                if let Some(number) = self.pairs.completed(place, length_bytes) {
+                    self.ready.push_back(Step::Completed { time_ns: event.time_ns, number });
+                }
+            }
+            Action::Requeued => self.pairs.requeued(place),
+            Action::Queued | Action::Issued => {}
+        }
+    }
+
+    fn issue(&mut self, event: &Event, op: Op, offset_bytes: u64, length_bytes: u64) {
+        let &Event { time_ns, device, cpu, pid, .. } = event;
+        let issue = Issue { time_ns, op, marks: event.what.marks, offset_bytes, length_bytes, device, cpu, pid };
+        if event.what.preflush {
+            // The write goes out when the flush is done.
+            let flush = Issue { op: Op::Flush, marks: Marks::NONE, offset_bytes: 0, length_bytes: 0, ..issue };
+            self.ready.push_back(Step::Issued(flush));
+            self.ready.push_back(Step::Completed { time_ns, number: self.issued });
+            self.issued += 1;
+        }
+        self.ready.push_back(Step::Issued(issue));
+        self.issued += 1;
+    }
+}

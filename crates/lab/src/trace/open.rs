@@ -1,0 +1,202 @@
+//! Which tool wrote a trace, told by its content.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::blkparse::{self, Blkparse};
+use super::blktrace::{self, Blktrace};
+use super::format::{self, Reader, fill};
+use super::iolog::{self, Iolog};
+use super::{Header, Notes, Step, Steps, TraceError};
+
+/// As much of a file as is looked at to tell what it is.
+const HEAD_BYTES: usize = 16 << 10;
+/// No line of a text is longer.
+const MOST_LINE_BYTES: usize = 64 << 10;
+
+/// What wrote a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `flashmark capture`.
+    Capture,
+    /// blktrace, binary, a file for each processor.
+    Blktrace,
+    /// blkparse, text.
+    Blkparse,
+    /// fio, `write_iolog`.
+    Iolog,
+}
+
+impl Form {
+    /// In words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Form::Capture => "a capture of flashmark's",
+            Form::Blktrace => "blktrace",
+            Form::Blkparse => "text of blkparse's",
+            Form::Iolog => "a fio iolog",
+        }
+    }
+}
+
+/// A trace that has been recognised. It can be read as often as one likes.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    path: PathBuf,
+    form: Form,
+    header: Header,
+}
+
+/// Finds out what a file is. Of blktrace's files any one stands for all of its recording, and so does NAME for NAME.blktrace.0.
+pub fn open(path: &Path) -> Result<Trace, TraceError> {
+    let first = PathBuf::from(format!("{}.blktrace.0", path.display()));
+    let path = if !path.exists() && first.exists() { &first } else { path };
+    let unreadable = |source| TraceError::Read { path: path.to_owned(), source };
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(unreadable(std::io::Error::other("it is not a regular file; a trace is read twice")));
+    }
+    let mut head = vec![0; HEAD_BYTES];
+    let got = fill(&mut File::open(path).map_err(unreadable)?, &mut head, path)?;
+    head.truncate(got);
+    let idle_processor = head.is_empty() && blktrace::siblings(path).len() > 1;
+    if head.is_empty() && !idle_processor {
+        return Err(TraceError::Empty(path.to_owned()));
+    }
+    let form = if idle_processor { Some(Form::Blktrace) } else { recognise(&head) };
+    let Some(form) = form else { return Err(TraceError::Unknown { path: path.to_owned(), begins: beginning(&head) }) };
+    let header = match form {
+        Form::Capture => Reader::new(File::open(path).map_err(unreadable)?, path)?.header().clone(),
+        _ => Header::default(),
+    };
+    Ok(Trace { path: path.to_owned(), form, header })
+}
+
+fn recognise(head: &[u8]) -> Option<Form> {
+    if head.starts_with(format::MAGIC) {
+        return Some(Form::Capture);
+    }
+    if blktrace::is_begun(head) {
+        return Some(Form::Blktrace);
+    }
+    let text = String::from_utf8_lossy(head);
+    if text.lines().next().is_some_and(|line| iolog::version(line).is_some()) {
+        return Some(Form::Iolog);
+    }
+    // Messages may stand before the first event.
+    text.lines().take(100).any(blkparse::is_begun).then_some(Form::Blkparse)
+}
+
+/// The first bytes of a file that is none of these, as they may be shown.
+fn beginning(head: &[u8]) -> String {
+    let shown = &head[..head.len().min(16)];
+    if shown.iter().all(|byte| (32..127).contains(byte)) {
+        format!("'{}'", String::from_utf8_lossy(shown))
+    } else {
+        format!("the bytes {}", shown.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl Trace {
+    /// The file, or the first one.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What wrote it.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// What a capture of ours says of itself; empty for others.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Its events from the beginning; times count from the first request.
+    pub fn steps(&self) -> Result<Box<dyn Steps>, TraceError> {
+        let path = &self.path;
+        let steps: Box<dyn Steps> = match self.form {
+            Form::Capture => {
+                let file = File::open(path).map_err(|source| TraceError::Read { path: path.clone(), source })?;
+                Box::new(Reader::new(BufReader::with_capacity(256 << 10, file), path)?)
+            }
+            Form::Blktrace => Box::new(Blktrace::open(path)?),
+            Form::Blkparse => Box::new(Blkparse::open(path)?),
+            Form::Iolog => Box::new(Iolog::open(path)?),
+        };
+        Ok(Box::new(FromZero { steps, first_ns: None }))
+    }
+}
+
+/// Counts the time from the first request on.
+struct FromZero {
+    steps: Box<dyn Steps>,
+    first_ns: Option<u64>,
+}
+
+impl Steps for FromZero {
+    fn next(&mut self) -> Result<Option<Step>, TraceError> {
+        let Some(mut step) = self.steps.next()? else { return Ok(None) };
+        let first_ns = *self.first_ns.get_or_insert(step.time_ns());
+        match &mut step {
+            Step::Issued(issue) => issue.time_ns = issue.time_ns.saturating_sub(first_ns),
+            Step::Completed { time_ns, .. } => *time_ns = time_ns.saturating_sub(first_ns),
+        }
+        Ok(Some(step))
+    }
+
+    fn notes(&self) -> Notes {
+        self.steps.notes()
+    }
+}
+
+/// A text, line by line.
+pub(super) struct Lines {
+    path: PathBuf,
+    input: BufReader<File>,
+    raw: Vec<u8>,
+    line: String,
+    number: u64,
+}
+
+impl Lines {
+    pub fn open(path: &Path) -> Result<Lines, TraceError> {
+        let file = File::open(path).map_err(|source| TraceError::Read { path: path.to_owned(), source })?;
+        let input = BufReader::with_capacity(256 << 10, file);
+        Ok(Lines { path: path.to_owned(), input, raw: Vec::new(), line: String::new(), number: 0 })
+    }
+
+    /// The next line without its end.
+    pub fn next(&mut self) -> Result<Option<&str>, TraceError> {
+        self.raw.clear();
+        let mut limited = std::io::Read::take(&mut self.input, MOST_LINE_BYTES as u64);
+        let got = limited.read_until(b'\n', &mut self.raw).map_err(|source| TraceError::Read { path: self.path.clone(), source })?;
+        if got == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        if got == MOST_LINE_BYTES && !self.ended_by_newline() {
+            let place = format!("line {}", self.number);
+            return Err(TraceError::Damaged { path: self.path.clone(), place, what: "the line has no end".into() });
+        }
+        self.line.clear();
+        self.line.push_str(&String::from_utf8_lossy(&self.raw));
+        Ok(Some(self.line.trim_end()))
+    }
+
+    /// Whether the line that was read last is whole.
+    pub fn ended_by_newline(&self) -> bool {
+        self.raw.last() == Some(&b'\n')
+    }
+
+    /// Its number, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
