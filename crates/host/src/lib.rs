@@ -3,6 +3,7 @@
 //! Everything that is read comes through [`Roots`], so that a copied tree answers as the running system does. This room says
 //! what is there and refuses what must not be touched; it never knows a test and never prints.
 
+mod changes;
 mod claim;
 mod diskstats;
 mod facts;
@@ -13,13 +14,16 @@ pub mod loopdev;
 mod mounts;
 mod picture;
 mod place;
+mod recipes;
 mod roots;
+mod scheduler;
 mod smart;
 mod stage;
 mod target;
 mod tool;
 mod uses;
 
+pub use changes::{ChangeError, Changes, Undone, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
 pub use diskstats::{Discards, DiskStats, Flushes, diskstats, parse_diskstats};
 pub use facts::{end_temperatures, facts, load, temperatures_now, throttled};
@@ -30,8 +34,10 @@ pub use loopdev::{Loop, LoopError, LoopOptions};
 pub use mounts::{Mount, mount_of, mounts};
 pub use picture::Partition;
 pub use place::{NotProved, Place, device_of_directory, free_space, prove_on_device};
+pub use recipes::{RECIPES, Recipe, Unavailable, recipe};
 pub use roots::{DeviceNumber, Node, Roots};
-pub use smart::{health, parse_smartctl};
+pub use scheduler::QueueError;
+pub use smart::{health, parse_sdmon, parse_smartctl};
 pub use stage::{Leftover, MkfsSpec, StageError, Staged, clean_leftovers, stage_filesystem};
 pub use target::{Access, BlockTarget, DirectoryTarget, FileTarget, Found, TargetError, resolve};
 pub use tool::ToolError;

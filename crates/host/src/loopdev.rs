@@ -148,6 +148,15 @@ pub fn over(file: &Path) -> Vec<PathBuf> {
     over_it.map(|device| Path::new("/dev").join(device.file_name())).collect()
 }
 
+/// Nodes of the loop devices that are attached to exactly this.
+pub(crate) fn attached_to(backing: &Backing) -> Vec<PathBuf> {
+    let roots = Roots::default();
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let loops = devices.filter(|device| device.path().join("loop").is_dir());
+    let nodes = loops.map(|device| Path::new("/dev").join(device.file_name()));
+    nodes.filter(|node| roots.block_number(node).is_some_and(|number| backing.is_that_of(number))).collect()
+}
+
 /// Detaches the loop devices over a file, by the name under which the kernel knows it. Still in use, one goes away with its last user.
 pub fn detach_over(file: &Path) -> Result<(), LoopError> {
     over(file).iter().try_for_each(|path| Ok(detach_node(path)?))

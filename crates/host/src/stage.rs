@@ -1,6 +1,6 @@
 //! A file system on a region of a raw medium, for the tests that need one (flash.md A4, A5), and its undoing.
 //!
-//! Nothing is written to the medium but inside the region: the region is shown to the kernel as a partition without a partition
+//! Nothing is written to the medium but inside the region: the region is the target itself where it is all of it; else it is shown to the kernel as a partition without a partition
 //! table (`addpart`), or, where the kernel takes none (a region that overlaps a partition, a target that is a partition itself, a
 //! driver without partitions), as a loop device over that part of it. Each step is noted in a file before it is done, so
 //! that a run that was killed can be undone by the next one ([`clean_leftovers`]).
@@ -26,7 +26,8 @@ use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
 use crate::tool::{self, ToolError};
 pub use note::{Leftover, clean_leftovers};
-use note::{Note, NoteFile};
+pub(crate) use note::{NoteFile, boot_id};
+use note::Note;
 use region::Region;
 
 /// Regions begin and end at multiples of this: the page of every file system and the largest logical block of a medium.
@@ -59,7 +60,7 @@ impl MkfsSpec {
     }
 
     /// In words: "ext4 -b 4096, noatime".
-    fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let mkfs = std::iter::once(self.kind.as_str()).chain(self.options.iter().map(String::as_str));
         let mkfs = mkfs.collect::<Vec<_>>().join(" ");
         std::iter::once(mkfs).chain(self.mount_options.iter().cloned()).collect::<Vec<_>>().join(", ")
@@ -190,14 +191,18 @@ pub fn stage_filesystem(
 ) -> Result<Staged, StageError> {
     check_region(target, offset_bytes, bytes)?;
     claim.still_same()?;
-    let mut file = NoteFile::create(state_dir)?;
+    let mut file = NoteFile::create(state_dir, note::SUFFIX)?;
     let mut note = Note::default();
     let built = build(claim, target, (offset_bytes, bytes), spec, &mut file, &mut note);
     match built {
         Ok(number) => Ok(Staged {
             mount_point: note.mount_point(),
             number,
-            description: format!("{}, on a {} region at {}", spec.words(), Bytes(bytes), Bytes(offset_bytes)),
+            description: if bytes == target.size_bytes() {
+                format!("{}, on all of the {}", spec.words(), Bytes(bytes))
+            } else {
+                format!("{}, on a {} region at {}", spec.words(), Bytes(bytes), Bytes(offset_bytes))
+            },
             note,
             file: Some(file),
         }),
@@ -240,7 +245,7 @@ fn build(
         file.write(note)
     })?;
     let (device, number) = region.device()?;
-    if region.is_partition() {
+    if region.is_on_the_claimed() {
         claim.release();
     }
 
@@ -269,7 +274,10 @@ fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), StageError> {
     let unasked: &[&str] = match spec.kind.as_str() {
         "ext2" | "ext3" | "ext4" => &["-q", "-F"],
         "xfs" | "btrfs" | "f2fs" => &["-q", "-f"],
-        "jfs" | "nilfs2" => &["-q"],
+        "jfs" => &["-q"],
+        "nilfs2" => &["-q", "-f"],
+        // a whole device without a partition table
+        "vfat" => &["-I"],
         _ => &[],
     };
     let words = unasked.iter().map(|word| (*word).to_owned()).chain(spec.options.iter().cloned());

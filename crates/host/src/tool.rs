@@ -5,6 +5,9 @@ use std::io::{self, Read};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+/// Searched besides `PATH`.
+const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin:/usr/bin:/bin";
+
 /// A program failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
@@ -76,10 +79,17 @@ pub(crate) fn run_for(tool: &str, arguments: &[&str], seconds: u64) -> Option<St
     None
 }
 
+/// Whether a program is installed, where [`run`] looks for it.
+pub(crate) fn is_there(tool: &str) -> bool {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folders = format!("{path}:{SYSTEM_FOLDERS}");
+    folders.split(':').filter(|folder| !folder.is_empty()).any(|folder| std::path::Path::new(folder).join(tool).is_file())
+}
+
 fn prepare(tool: &str) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(tool);
-    command.env("PATH", format!("{path}:/usr/sbin:/sbin:/usr/bin:/bin")).env("LC_ALL", "C").stdin(Stdio::null());
+    command.env("PATH", format!("{path}:{SYSTEM_FOLDERS}")).env("LC_ALL", "C").stdin(Stdio::null());
     command
 }
 
@@ -93,7 +103,7 @@ fn not_started(tool: &str, error: io::Error) -> ToolError {
 }
 
 /// Debian's package of a program.
-fn package(tool: &str) -> &'static str {
+pub(crate) fn package(tool: &str) -> &'static str {
     match tool {
         "mkfs.ext2" | "mkfs.ext3" | "mkfs.ext4" => "e2fsprogs",
         "mkfs.xfs" => "xfsprogs",

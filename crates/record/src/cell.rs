@@ -291,6 +291,10 @@ pub struct Cell {
     /// What the numbers were measured on, where that is not the target itself ("ext4 -b 4096, noatime, on a 512 MiB partition").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
+    /// What tells it from other cells of its test that is not a parameter of the I/O. In a matrix: `filesystem`, `align`, `mount_options`,
+    /// `scheduler`, `work`, `repeat`, and `part` of what is detail.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
 }
 
 impl Cell {
@@ -311,6 +315,20 @@ impl Cell {
             reason: None,
             flags: Vec::new(),
             on: None,
+            labels: BTreeMap::new(),
         }
+    }
+
+    /// The figure of a work's headline cell, and whether more of it is better: what it did a second or, where it counts nothing, the seconds
+    /// it took. `None` where there is neither.
+    pub fn work_result(&self) -> Option<(f64, bool)> {
+        let rate = self.metrics.iops.map(|iops| (iops.value, true));
+        let time = (self.elapsed_ns > 0).then(|| (self.elapsed_ns as f64 / 1e9, false));
+        rate.or(time).filter(|(value, _)| *value > 0.0 && value.is_finite())
+    }
+
+    /// A label, by name; empty where it has none of that name.
+    pub fn label(&self, name: &str) -> &str {
+        self.labels.get(name).map_or("", String::as_str)
     }
 }

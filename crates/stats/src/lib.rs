@@ -5,6 +5,7 @@
 
 mod change;
 mod compare;
+mod contest;
 pub mod coverage;
 mod drift;
 mod interval;
@@ -22,6 +23,7 @@ mod windows;
 
 pub use change::{Segment, change_points};
 pub use compare::{Comparison, Judgement, bootstrap_ratio_interval, compare};
+pub use contest::{Placed, Standing, contest, is_open};
 pub use drift::{Drift, drift};
 pub use interval::Interval;
 pub use modes::{Modes, split_modes};

@@ -13,7 +13,7 @@ use super::region::Region;
 use super::{DIRECTORY_PREFIX, StageError, fresh_directory_name, remove_directory, unmount_ours};
 use crate::roots::{DeviceNumber, Roots, text};
 
-const SUFFIX: &str = ".stage";
+pub(super) const SUFFIX: &str = ".stage";
 
 /// What was done, in order; what is not set was not begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,21 +60,21 @@ impl Note {
 /// nobody takes a running stage for a leftover. Programs started meanwhile inherit the lock: the mkfs of a killed run counts as
 /// alive until it ends, and is not pulled from under.
 #[derive(Debug)]
-pub(super) struct NoteFile {
+pub(crate) struct NoteFile {
     path: PathBuf,
     file: File,
 }
 
 impl NoteFile {
     /// Makes one in `state_dir`, which is made if need be.
-    pub fn create(state_dir: &Path) -> Result<NoteFile, StageError> {
+    pub fn create(state_dir: &Path, suffix: &str) -> Result<NoteFile, StageError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| StageError::Io { what: "make", path, source }
         };
         fs::create_dir_all(state_dir).map_err(failed(state_dir))?;
         let name = fresh_directory_name().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let path = state_dir.join(name + SUFFIX);
+        let path = state_dir.join(name + suffix);
         let file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(&path).map_err(failed(&path))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| failed(&path)(errno.into()))?;
         fcntl_setfd(&file, FdFlags::empty()).map_err(|errno| failed(&path)(errno.into()))?;
@@ -82,9 +82,13 @@ impl NoteFile {
     }
 
     /// Adds the note as it is now.
-    pub fn write(&mut self, note: &Note) -> Result<(), StageError> {
-        let noted = Note { boot: boot_id(&Roots::default()), ..note.clone() };
-        let mut line = serde_json::to_string(&noted).expect("a note has only string keys");
+    pub(super) fn write(&mut self, note: &Note) -> Result<(), StageError> {
+        self.append(&Note { boot: boot_id(&Roots::default()), ..note.clone() })
+    }
+
+    /// Adds a line, durably.
+    pub fn append(&mut self, noted: &impl Serialize) -> Result<(), StageError> {
+        let mut line = serde_json::to_string(noted).expect("a note has only string keys");
         line.push('\n');
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|source| StageError::Io { what: "write", path: self.path.clone(), source })
@@ -97,7 +101,8 @@ impl NoteFile {
     }
 }
 
-fn boot_id(roots: &Roots) -> Option<String> {
+/// Names this start of the system.
+pub(crate) fn boot_id(roots: &Roots) -> Option<String> {
     text(&roots.proc.join("sys/kernel/random/boot_id"))
 }
 

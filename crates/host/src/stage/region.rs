@@ -30,6 +30,8 @@ pub(super) enum Region {
     },
     /// A loop device that is about to be made over the target: found again by what is behind it.
     Loop { backing: Backing },
+    /// The target itself, all of it.
+    Whole { path: PathBuf, number: DeviceNumber },
 }
 
 impl Region {
@@ -40,6 +42,11 @@ impl Region {
         bytes: u64,
         mut note: impl FnMut(&Region) -> Result<(), StageError>,
     ) -> Result<Region, StageError> {
+        if bytes == target.size_bytes() {
+            let whole = Region::Whole { path: target.path.clone(), number: target.number() };
+            note(&whole)?;
+            return Ok(whole);
+        }
         if target.partition.is_none() {
             let planned = Region::planned_partition(target, offset_bytes, bytes);
             note(&planned)?;
@@ -56,9 +63,9 @@ impl Region {
         Ok(planned)
     }
 
-    /// Whether the kernel shows it as a partition of the target.
-    pub fn is_partition(&self) -> bool {
-        matches!(self, Region::Partition { .. })
+    /// Whether the kernel would refuse to mount it while the target is claimed: it is the target, or a partition of it.
+    pub fn is_on_the_claimed(&self) -> bool {
+        matches!(self, Region::Partition { .. } | Region::Whole { .. })
     }
 
     fn planned_partition(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Region {
@@ -95,6 +102,7 @@ impl Region {
         match self {
             Region::Partition { disk, .. } => disk.clone(),
             Region::Loop { .. } => "a loop device".to_owned(),
+            Region::Whole { path, .. } => path.display().to_string(),
         }
     }
 
@@ -114,6 +122,7 @@ impl Region {
                 let slot = picture.slots.iter().find(|slot| slot.name.starts_with("loop") && backing.is_that_of(slot.number))?;
                 Some((slot.path.clone(), slot.number))
             }
+            Region::Whole { path, number } => Some((path.clone(), *number)),
         }
     }
 
@@ -131,6 +140,8 @@ impl Region {
                 tool::run("delpart", [disk, index.to_string()]).map(drop)
             }
             Region::Loop { .. } => loopdev::detach_node(path),
+            // the target was there before and stays
+            Region::Whole { .. } => Ok(()),
         }
     }
 }

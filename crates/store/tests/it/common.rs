@@ -24,6 +24,7 @@ pub fn cell(id: &str) -> Cell {
         reason: None,
         flags: Vec::new(),
         on: None,
+        labels: std::collections::BTreeMap::new(),
     }
 }
 

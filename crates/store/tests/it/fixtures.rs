@@ -75,6 +75,7 @@ fn measured() -> Cell {
         reason: None,
         flags: vec![Flag::NotConverged { relative_half_width: 0.25 }],
         on: None,
+        labels: std::collections::BTreeMap::new(),
     }
 }
 

@@ -1,0 +1,229 @@
+//! How the file systems are made that a matrix tries, and which of them this machine has.
+
+use std::fs;
+use std::path::Path;
+
+use record::units::MIB;
+
+use crate::roots::{Roots, text};
+use crate::stage::MkfsSpec;
+use crate::tool;
+
+/// A file system in the form in which it is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// What it is called on the command line and in records.
+    pub name: &'static str,
+    /// The kernel's name of it.
+    pub kind: &'static str,
+    /// Words for mkfs besides what keeps it from asking. None of them discards: every combination finds the medium as the one before it left
+    /// it, and those whose mkfs cannot discard have no disadvantage.
+    options: &'static [&'static str],
+    /// What of `-E` of mke2fs it needs; given there once, with the alignment.
+    extended: &'static str,
+    /// Mount options without which it would work in the background while others measure.
+    quiet: &'static [&'static str],
+    /// How mkfs is told of allocation units.
+    alignment: Alignment,
+    /// The smallest device that mkfs takes, roughly.
+    pub least_bytes: u64,
+}
+
+/// How mkfs is told of allocation units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Alignment {
+    /// There is no option for it.
+    None,
+    /// `-E stride=1,stripe-width=N`, in blocks of 4 KiB (flash.md A2).
+    Stripe,
+    /// `-d su=BYTES,sw=1`.
+    StripeUnit,
+    /// `-s N`: segments of 2 MiB in a section.
+    Sections,
+    /// `-B N`: blocks of 4 KiB in a segment.
+    Segment,
+    /// `-b BYTES`: where the heap begins, and to what clusters are aligned.
+    Boundary,
+}
+
+/// Why a file system cannot be tried here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// mkfs is missing.
+    #[error("mkfs.{kind} is not installed; install the package {package}")]
+    NoMkfs {
+        /// The kernel's name of the file system.
+        kind: &'static str,
+        /// Debian's package that has it.
+        package: &'static str,
+    },
+    /// The kernel lacks it.
+    #[error("this kernel has no {kind}: neither built in nor as a module")]
+    NoDriver {
+        /// The kernel's name of the file system.
+        kind: &'static str,
+    },
+}
+
+const EXT: Recipe = Recipe {
+    name: "ext4",
+    kind: "ext4",
+    options: &["-b", "4096"],
+    extended: "nodiscard",
+    quiet: &["noinit_itable"],
+    alignment: Alignment::Stripe,
+    least_bytes: 16 * MIB,
+};
+
+const OTHER: Recipe = Recipe { options: &[], extended: "", quiet: &[], ..EXT };
+
+/// Every file system that can be asked for.
+pub const RECIPES: &[Recipe] = &[
+    Recipe { name: "ext2", kind: "ext2", quiet: &[], ..EXT },
+    Recipe { name: "ext3", kind: "ext3", quiet: &[], ..EXT },
+    EXT,
+    Recipe { name: "ext4-nojournal", options: &["-b", "4096", "-O", "^has_journal"], ..EXT },
+    Recipe { name: "xfs", kind: "xfs", options: &["-K"], alignment: Alignment::StripeUnit, least_bytes: 300 * MIB, ..OTHER },
+    Recipe {
+        name: "xfs-nolazy",
+        kind: "xfs",
+        options: &["-K", "-m", "crc=0", "-l", "lazy-count=0"],
+        alignment: Alignment::StripeUnit,
+        least_bytes: 300 * MIB,
+        ..OTHER
+    },
+    Recipe { name: "btrfs", kind: "btrfs", options: &["-K"], alignment: Alignment::None, least_bytes: 128 * MIB, ..OTHER },
+    Recipe { name: "f2fs", kind: "f2fs", options: &["-t", "0"], alignment: Alignment::Sections, least_bytes: 64 * MIB, ..OTHER },
+    Recipe { name: "jfs", kind: "jfs", alignment: Alignment::None, ..OTHER },
+    Recipe { name: "nilfs2", kind: "nilfs2", options: &["-K"], alignment: Alignment::Segment, least_bytes: 128 * MIB, ..OTHER },
+    Recipe { name: "vfat", kind: "vfat", options: &["-F", "32"], alignment: Alignment::None, least_bytes: 64 * MIB, ..OTHER },
+    Recipe { name: "exfat", kind: "exfat", alignment: Alignment::Boundary, ..OTHER },
+];
+
+/// The recipe of that name.
+pub fn recipe(name: &str) -> Option<&'static Recipe> {
+    RECIPES.iter().find(|recipe| recipe.name == name)
+}
+
+impl Recipe {
+    /// How it is made and mounted: fitted to allocation units of `au_bytes`, or as mkfs does by itself.
+    pub fn spec(&self, au_bytes: Option<u64>, mount_options: &[String]) -> MkfsSpec {
+        let mut options: Vec<String> = self.options.iter().map(|word| (*word).to_owned()).collect();
+        let mut extended: Vec<String> = [self.extended.to_owned()].into_iter().filter(|word| !word.is_empty()).collect();
+        if let Some(words) = au_bytes.and_then(|au_bytes| self.fitting(au_bytes)) {
+            match self.alignment {
+                Alignment::Stripe => extended.push(words),
+                _ => options.extend(words.split(' ').map(str::to_owned)),
+            }
+        }
+        if !extended.is_empty() {
+            options.extend(["-E".to_owned(), extended.join(",")]);
+        }
+        let quiet = self.quiet.iter().map(|word| (*word).to_owned());
+        MkfsSpec { kind: self.kind.to_owned(), options, mount_options: mount_options.iter().cloned().chain(quiet).collect() }
+    }
+
+    /// What tells mkfs of allocation units of that size; `None` where it cannot be told, or not of this size.
+    pub fn fitting(&self, au_bytes: u64) -> Option<String> {
+        const BLOCK_BYTES: u64 = 4096;
+        const SEGMENT_BYTES: u64 = 2 * MIB;
+        let multiple = |unit: u64| (au_bytes > 0 && au_bytes.is_multiple_of(unit)).then(|| au_bytes / unit);
+        match self.alignment {
+            Alignment::None => None,
+            Alignment::Stripe => multiple(BLOCK_BYTES).map(|blocks| format!("stride=1,stripe-width={blocks}")),
+            Alignment::StripeUnit => multiple(BLOCK_BYTES).map(|_| format!("-d su={au_bytes},sw=1")),
+            Alignment::Sections => multiple(SEGMENT_BYTES).map(|segments| format!("-s {segments}")),
+            // 16 blocks are the least that mkfs takes
+            Alignment::Segment => multiple(BLOCK_BYTES).filter(|blocks| *blocks >= 16).map(|blocks| format!("-B {blocks}")),
+            Alignment::Boundary => au_bytes.is_power_of_two().then(|| format!("-b {au_bytes}")),
+        }
+    }
+
+    /// The mkfs line for a person to type: as it was run, but it asks before it overwrites.
+    pub fn mkfs_line(&self, au_bytes: Option<u64>, device: &str) -> String {
+        let spec = self.spec(au_bytes, &[]);
+        // what only a measurement needs is left out: discarding is what one wants of a new file system
+        let spared = ["-K", "nodiscard"];
+        let words = spec.options.iter().map(|word| word.replace("nodiscard,", "")).filter(|word| !spared.contains(&word.as_str()));
+        let mut words: Vec<String> = words.collect();
+        if words.last().is_some_and(|word| word == "-E") {
+            words.pop();
+        }
+        let words: Vec<String> = std::iter::once(format!("mkfs.{}", self.kind)).chain(words).chain([device.to_owned()]).collect();
+        words.join(" ").replace(" -t 0", "")
+    }
+
+    /// Whether mkfs and the kernel's driver seem to be there. Only making and mounting one says for sure.
+    pub fn available(&self, roots: &Roots) -> Result<(), Unavailable> {
+        let mkfs = format!("mkfs.{}", self.kind);
+        if !tool::is_there(&mkfs) {
+            return Err(Unavailable::NoMkfs { kind: self.kind, package: tool::package(&mkfs) });
+        }
+        if has_driver(roots, self.kind) { Ok(()) } else { Err(Unavailable::NoDriver { kind: self.kind }) }
+    }
+}
+
+/// Whether the kernel knows the file system, or has a module of its name to load.
+fn has_driver(roots: &Roots, kind: &str) -> bool {
+    let known = fs::read_to_string(roots.proc.join("filesystems")).unwrap_or_default();
+    if known.lines().any(|line| line.split_whitespace().next_back() == Some(kind)) {
+        return true;
+    }
+    let Some(release) = text(&roots.proc.join("sys/kernel/osrelease")) else { return false };
+    let modules = ["/lib/modules", "/usr/lib/modules"].map(|folder| Path::new(folder).join(&release).join("modules.dep"));
+    let file = format!("/{kind}.ko");
+    modules.iter().any(|list| fs::read_to_string(list).is_ok_and(|list| list.contains(&file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(name: &str, au_bytes: Option<u64>) -> String {
+        recipe(name).unwrap().spec(au_bytes, &["noatime".to_owned()]).words()
+    }
+
+    #[test]
+    fn mkfs_is_told_of_allocation_units_in_its_own_words() {
+        let au = Some(4 * MIB);
+        insta::assert_snapshot!(words("ext4", au), @"ext4 -b 4096 -E nodiscard,stride=1,stripe-width=1024, noatime, noinit_itable");
+        insta::assert_snapshot!(words("ext4", None), @"ext4 -b 4096 -E nodiscard, noatime, noinit_itable");
+        insta::assert_snapshot!(words("ext4-nojournal", au), @"ext4 -b 4096 -O ^has_journal -E nodiscard,stride=1,stripe-width=1024, noatime, noinit_itable");
+        insta::assert_snapshot!(words("xfs", au), @"xfs -K -d su=4194304,sw=1, noatime");
+        insta::assert_snapshot!(words("f2fs", au), @"f2fs -t 0 -s 2, noatime");
+        insta::assert_snapshot!(words("nilfs2", au), @"nilfs2 -K -B 1024, noatime");
+        insta::assert_snapshot!(words("exfat", au), @"exfat -b 4194304, noatime");
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_said() {
+        assert_eq!(recipe("btrfs").unwrap().fitting(4 * MIB), None);
+        assert_eq!(recipe("f2fs").unwrap().fitting(3 * MIB), None);
+        assert_eq!(words("btrfs", Some(4 * MIB)), words("btrfs", None));
+    }
+
+    #[test]
+    fn the_line_to_type_asks_before_it_overwrites_and_discards() {
+        let line = |name: &str, au| recipe(name).unwrap().mkfs_line(au, "/dev/sdX");
+        insta::assert_snapshot!(line("ext4", None), @"mkfs.ext4 -b 4096 /dev/sdX");
+        insta::assert_snapshot!(line("ext4", Some(4 * MIB)), @"mkfs.ext4 -b 4096 -E stride=1,stripe-width=1024 /dev/sdX");
+        insta::assert_snapshot!(line("xfs", Some(4 * MIB)), @"mkfs.xfs -d su=4194304,sw=1 /dev/sdX");
+        insta::assert_snapshot!(line("f2fs", None), @"mkfs.f2fs /dev/sdX");
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for recipe in RECIPES {
+            assert_eq!(RECIPES.iter().filter(|other| other.name == recipe.name).count(), 1, "{}", recipe.name);
+        }
+    }
+
+    #[test]
+    fn a_file_system_without_a_driver_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        fs::create_dir_all(&roots.proc).unwrap();
+        fs::write(roots.proc.join("filesystems"), "nodev\tsysfs\n\text4\n").unwrap();
+        assert!(has_driver(&roots, "ext4") && !has_driver(&roots, "ext") && !has_driver(&roots, "jfs"));
+    }
+}

@@ -1,0 +1,117 @@
+//! The block layer's queue of a medium: which schedulers there are, and the settings that a change of scheduler moves.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use crate::inventory::Disk;
+use crate::roots::{DeviceNumber, Roots, number, text};
+
+/// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the number of requests anew with each scheduler, and
+/// bfq switches the throttling of writeback off. In the order of noting; they are restored from the end, the scheduler first.
+pub(crate) const REMEMBERED: [&str; 5] = ["discard_max_bytes", "read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
+
+/// A queue, by everything that tells it from another one that has taken its place.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct QueueOf {
+    /// Kernel name of the whole device.
+    disk: String,
+    number: DeviceNumber,
+    diskseq: Option<u64>,
+}
+
+/// A setting of a queue could not be changed.
+#[derive(Debug, thiserror::Error)]
+pub enum QueueError {
+    /// The kernel has no such scheduler.
+    #[error("this kernel has no scheduler '{scheduler}' for {disk}; it offers {}", offered.join(", "))]
+    NoScheduler {
+        /// Kernel name of the device.
+        disk: String,
+        /// What was asked for.
+        scheduler: String,
+        /// What there is.
+        offered: Vec<String>,
+    },
+    /// The kernel refused.
+    #[error("cannot set {setting} of {disk} to '{value}': {source}")]
+    Refused {
+        /// Kernel name of the device.
+        disk: String,
+        /// Name of the setting.
+        setting: String,
+        /// What it was to be.
+        value: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It was written and is something else.
+    #[error("{setting} of {disk} was set to '{value}' and is '{now}'")]
+    NotTaken {
+        /// Kernel name of the device.
+        disk: String,
+        /// Name of the setting.
+        setting: String,
+        /// What it was to be.
+        value: String,
+        /// What it is.
+        now: String,
+    },
+}
+
+impl QueueOf {
+    pub fn new(disk: &Disk) -> QueueOf {
+        QueueOf { disk: disk.name.clone(), number: disk.number, diskseq: disk.diskseq }
+    }
+
+    /// Kernel name of the device.
+    pub fn name(&self) -> &str {
+        &self.disk
+    }
+
+    /// Whether the same medium is still behind that name.
+    pub fn is_there(&self) -> bool {
+        let dir = self.dir();
+        let same_number = text(&dir.join("dev")).and_then(|text| text.parse().ok()) == Some(self.number);
+        same_number && number(&dir.join("diskseq")) == self.diskseq
+    }
+
+    fn dir(&self) -> PathBuf {
+        Roots::default().sys.join("block").join(&self.disk)
+    }
+
+    /// The value of a setting; of `scheduler` the one in use. `None` where there is no such setting.
+    pub fn get(&self, setting: &str) -> Option<String> {
+        let text = text(&self.dir().join("queue").join(setting))?;
+        if setting != "scheduler" {
+            return Some(text);
+        }
+        let chosen = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+        Some(chosen.unwrap_or(&text).to_owned())
+    }
+
+    /// The schedulers on offer.
+    pub fn schedulers(&self) -> Vec<String> {
+        let text = text(&self.dir().join("queue/scheduler")).unwrap_or_default();
+        text.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect()
+    }
+
+    /// Changes a setting that is not so already, and looks whether the kernel took it.
+    pub fn set(&self, setting: &str, value: &str) -> Result<(), QueueError> {
+        if self.get(setting).as_deref() == Some(value) {
+            return Ok(());
+        }
+        let (disk, setting_name, wanted) = (self.disk.clone(), setting.to_owned(), value.to_owned());
+        if let Err(source) = fs::write(self.dir().join("queue").join(setting), value) {
+            // the kernel looks for a module of that name first
+            if setting == "scheduler" && source.kind() == io::ErrorKind::InvalidInput {
+                return Err(QueueError::NoScheduler { disk, scheduler: wanted, offered: self.schedulers() });
+            }
+            return Err(QueueError::Refused { disk, setting: setting_name, value: wanted, source });
+        }
+        match self.get(setting) {
+            Some(now) if now == value => Ok(()),
+            now => Err(QueueError::NotTaken { disk, setting: setting_name, value: wanted, now: now.unwrap_or_default() }),
+        }
+    }
+}
