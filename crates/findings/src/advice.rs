@@ -8,6 +8,7 @@ use crate::draft::Draft;
 use crate::figure::{self, Figure, size};
 use crate::geometry;
 use crate::verdict::DISK_IOPS;
+use crate::wear::Wear;
 
 /// Where a command names the medium and its first partition.
 const DEVICE: &str = "/dev/DEVICE";
@@ -19,7 +20,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let slow = writes.value < DISK_IOPS && record.medium.rotational != Some(true);
     let mut findings: Vec<Finding> = [alignment(record)].into_iter().flatten().collect();
     if slow {
-        findings.extend([file_system(record, &writes), logs(&writes), reserve(record, &writes)].into_iter().flatten());
+        findings.extend([file_system(record, &writes), logs(record, &writes), reserve(record, &writes)].into_iter().flatten());
     }
     findings.extend([scheduler(record, &writes), trim(record)].into_iter().flatten());
     findings
@@ -94,7 +95,7 @@ fn file_system(record: &Record, writes: &Figure) -> Option<Finding> {
 }
 
 /// Where logs and temporary files go.
-fn logs(writes: &Figure) -> Option<Finding> {
+fn logs(record: &Record, writes: &Figure) -> Option<Finding> {
     let statement =
         "Keep logs and temporary files in memory or on another medium: each line written and flushed costs a random write or more.";
     Some(
@@ -103,6 +104,7 @@ fn logs(writes: &Figure) -> Option<Finding> {
             .note("line for /etc/fstab: tmpfs /var/log tmpfs nodev,nosuid,size=64M 0 0")
             .note("line for /etc/systemd/journald.conf: Storage=volatile")
             .note("line for /etc/fstab: tmpfs /tmp tmpfs nodev,nosuid,size=128M 0 0")
+            .notes(Wear::of(record).map(|wear| format!("what small writes wear: this run {}", wear.text())))
             .done(),
     )
 }

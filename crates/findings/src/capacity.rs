@@ -60,64 +60,186 @@ fn probe(record: &Record) -> Option<Finding> {
             "capacity",
             "It is damaged: some of what was written did not come back, in places all over it. It is broken rather than fake; throw it away.",
         ),
-        Kind::Limbo => Draft::failure(
-            "capacity",
-            format!("It is a fake: {says}, {has}; what is written beyond is lost without an error. Do not use it, or only its first part."),
-        ),
+        Kind::Limbo => Draft::failure("capacity", format!("It is a fake: {says}, {has}; what is written beyond is lost without an error.")),
         Kind::Wraparound => Draft::failure(
             "capacity",
-            format!("It is a fake: {says}, {has}; what is written beyond overwrites what is in front, without an error. Do not use it."),
+            format!("It is a fake: {says}, {has}; what is written beyond overwrites what is in front, without an error."),
         ),
         Kind::Chain => Draft::failure(
             "capacity",
-            format!(
-                "It is a fake: {says}, {has}; what is written beyond is partly lost and partly overwrites what is in front. Do not use it."
-            ),
+            format!("It is a fake: {says}, {has}; what is written beyond is partly lost and partly overwrites what is in front."),
         ),
     };
     let notes = ["real_bytes", "cache_bytes", "wrap_bytes"]
         .into_iter()
         .filter_map(|name| Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?)));
-    Some(draft.notes(notes).note("samples of the whole medium with what lay there remembered (flash.md C1)").done())
+    Some(draft.notes(notes).notes(how(cell)).done())
+}
+
+/// What was done to find out, and what of it was put back.
+fn how(cell: &Cell) -> Vec<String> {
+    let bytes = |name| number(cell, name).map(|bytes| bytes as u64);
+    let read = bytes("overwhelmed_bytes").map_or_else(
+        || "marks at random places all over the medium were read back (flash.md C1)".to_owned(),
+        |cache| {
+            format!(
+                "marks at random places all over the medium were read back after {} had been written elsewhere; a fake that remembers more would escape (flash.md C1)",
+                Bytes(cache)
+            )
+        },
+    );
+    let restored = bytes("restored_bytes").map(|restored| match bytes("unrestored_bytes") {
+        Some(lost) if lost > 0 => {
+            format!("of {} that were overwritten, {} could not be put back as they were", Bytes(restored + lost), Bytes(lost))
+        }
+        _ => format!("{} that were overwritten were put back", Bytes(restored)),
+    });
+    [Some(read), restored].into_iter().flatten().collect()
+}
+
+/// Sectors of all parts that were read back, by what became of them.
+#[derive(Default)]
+struct Sectors {
+    good: u64,
+    changed: u64,
+    overwritten: u64,
+    corrupted: u64,
+    /// Of the corrupted ones.
+    zero: u64,
+    blank: u64,
+    unreadable: u64,
+    first_bad_bytes: Option<u64>,
+    /// The bytes that these parts are of.
+    span_bytes: u64,
+    /// Parts that were not read to their end.
+    is_partial: bool,
+}
+
+impl Sectors {
+    fn add(&mut self, cell: &Cell) {
+        let count = |name| number(cell, name).map_or(0, |n| n as u64);
+        self.good += count("good_sectors");
+        self.changed += count("changed_sectors");
+        self.overwritten += count("overwritten_sectors");
+        self.corrupted += count("corrupted_sectors");
+        self.zero += count("zero_sectors");
+        self.blank += count("blank_sectors");
+        self.unreadable += count("unreadable_sectors");
+        let first = number(cell, "first_bad_offset_bytes").map(|at| at as u64);
+        self.first_bad_bytes = [self.first_bad_bytes, first].into_iter().flatten().min();
+        self.span_bytes = self.span_bytes.saturating_add(cell.params.span_bytes.unwrap_or(0));
+        self.is_partial |= !figure::is_sound(cell);
+    }
+
+    fn bad(&self) -> u64 {
+        self.changed + self.overwritten + self.corrupted
+    }
+
+    /// "12 overwritten, 3 corrupted".
+    fn list(&self) -> String {
+        let kinds = [("corrupted", self.corrupted), ("changed", self.changed), ("overwritten", self.overwritten)];
+        kinds.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
+    }
 }
 
 fn verify(record: &Record) -> Option<Finding> {
-    let cell = record.cells_of("verify").find(|cell| !cell.flags.iter().any(record::Flag::is_impossible))?;
-    let count = |names: [&str; 2]| names.iter().find_map(|name| number(cell, name)).map(|n| n as u64);
-    let good = count(["good_sectors", "good"])?;
-    let bad: Vec<(&str, u64)> = [
-        ("corrupted", count(["corrupted_sectors", "corrupted"])),
-        ("changed", count(["changed_sectors", "changed"])),
-        ("overwritten", count(["overwritten_sectors", "overwritten"])),
-    ]
-    .into_iter()
-    .filter_map(|(name, n)| Some((name, n.filter(|n| *n > 0)?)))
-    .collect();
-    if good == 0 && bad.is_empty() {
+    let is_read = |cell: &&Cell| cell.params.form.as_deref() == Some("read") && number(cell, "good_sectors").is_some();
+    let cells: Vec<&Cell> =
+        record.cells_of("verify").filter(is_read).filter(|cell| !cell.flags.iter().any(record::Flag::is_impossible)).collect();
+    let mut sectors = Sectors::default();
+    cells.iter().for_each(|cell| sectors.add(cell));
+    let all = sectors.good.saturating_add(sectors.bad());
+    if all == 0 {
         return None;
     }
-    let first = count(["first_bad_offset_bytes", "first_bad_bytes"]);
-    let draft = if bad.is_empty() {
-        let whole = if figure::is_sound(cell) { "" } else { " so far" };
-        Draft::info("verify", format!("All {good} sectors that were written and read back{whole} are as they were written."))
+    let planned = record.plan.iter().filter(|cell| cell.test == "verify" && cell.params.form.as_deref() == Some("read"));
+    let planned_bytes = planned.fold(0u64, |sum, cell| sum.saturating_add(cell.params.span_bytes.unwrap_or(0)));
+    let left_bytes = planned_bytes.saturating_sub(sectors.span_bytes);
+    let is_partial = sectors.is_partial || left_bytes > 0;
+    let draft = if sectors.bad() == 0 {
+        let so_far = if is_partial { " so far" } else { "" };
+        Draft::info("verify", format!("All {all} sectors that were written and read back{so_far} are as they were written."))
     } else {
-        let list = bad.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ");
-        let at = first.map(|at| format!(", the first at {}", Bytes(at))).unwrap_or_default();
+        let at = sectors.first_bad_bytes.map(|at| format!(", the first at {}", Bytes(at))).unwrap_or_default();
         Draft::failure(
             "verify",
-            format!(
-                "It does not keep what is written: of {} sectors {list}{at}. Do not trust data to it.",
-                good + bad.iter().map(|(_, n)| n).sum::<u64>()
-            ),
+            format!("It does not keep what is written: of {all} sectors {}{at}. Do not trust data to it.", sectors.list()),
         )
     };
-    Some(
-        draft
-            .note(format!(
-                "{}: {good} good, {}",
-                figure::named(cell),
-                bad.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
-            ))
-            .done(),
-    )
+    let parts = format!("verify, {} of {} parts read back: {} good", cells.len(), cells.len().max(planned_parts(record)), sectors.good);
+    let bad = (sectors.bad() > 0).then(|| {
+        format!(
+            "{}; of the corrupted {} are zeros, {} are 0xFF, {} gave errors",
+            sectors.list(),
+            sectors.zero,
+            sectors.blank,
+            sectors.unreadable
+        )
+    });
+    let folded = (sectors.overwritten > 0).then(|| {
+        "overwritten sectors hold data that was written to another address, or the data of an earlier write: a medium that is smaller than it says does that".to_owned()
+    });
+    let left = (left_bytes > 0).then(|| format!("not read back: {}", Bytes(left_bytes)));
+    Some(draft.note(parts).notes([bad, folded, left].into_iter().flatten()).note("sectors of 512 bytes (flash.md C1)").done())
+}
+
+/// Parts that were to be read back.
+fn planned_parts(record: &Record) -> usize {
+    record.plan.iter().filter(|cell| cell.test == "verify" && cell.params.form.as_deref() == Some("read")).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::MIB;
+    use record::{Estimate, PlannedCell, Severity, Stop};
+
+    use super::*;
+    use crate::testing::{cell, empty};
+
+    /// A part that was read back: good, changed, overwritten, corrupted sectors, and where the first bad one is.
+    fn part(number: u32, counts: [u64; 4], first_bad: Option<u64>) -> Cell {
+        let mut part = cell("verify", number, MIB);
+        (part.params.form, part.params.span_bytes) = (Some("read".into()), Some(counts.iter().sum::<u64>() * 512));
+        let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
+        let names = ["good_sectors", "changed_sectors", "overwritten_sectors", "corrupted_sectors"];
+        part.metrics.other.extend(names.into_iter().zip(counts).map(|(name, count)| (name.to_owned(), figure(count))));
+        part.metrics.other.extend(first_bad.map(|at| ("first_bad_offset_bytes".to_owned(), figure(at))));
+        part
+    }
+
+    fn written(number: u32) -> Cell {
+        let mut cell = cell("verify", number, MIB);
+        cell.params.form = Some("write".into());
+        cell.metrics.other.insert("unwritable_sectors".into(), Estimate { value: 0.0, ci95: None, n: 2048 });
+        cell
+    }
+
+    fn told(cells: Vec<Cell>) -> Option<(Severity, String)> {
+        let record = Record { cells, ..empty() };
+        verify(&record).map(|finding| (finding.severity, finding.statement))
+    }
+
+    #[test]
+    fn all_parts_count_and_only_what_was_read_back() {
+        let parts = |second: Cell| vec![written(1), written(2), part(3, [2048, 0, 0, 0], None), second];
+        insta::assert_snapshot!(told(parts(part(4, [2048, 0, 0, 0], None))).unwrap().1, @"All 4096 sectors that were written and read back are as they were written.");
+        let (severity, statement) = told(parts(part(4, [2000, 3, 40, 5], Some(3 * MIB)))).unwrap();
+        assert_eq!(severity, Severity::Failure);
+        insta::assert_snapshot!(statement, @"It does not keep what is written: of 4096 sectors 5 corrupted, 3 changed, 40 overwritten, the first at 3 MiB. Do not trust data to it.");
+        assert_eq!(told(vec![written(1), written(2)]), None, "nothing was read back");
+    }
+
+    #[test]
+    fn what_is_not_read_back_yet_is_said() {
+        let mut half = part(2, [1024, 0, 0, 0], None);
+        half.stop = Stop::Interrupted;
+        assert!(told(vec![part(1, [2048, 0, 0, 0], None), half]).unwrap().1.contains("read back so far are"));
+        let planned = |number: u32| {
+            let cell = part(number, [2048, 0, 0, 0], None);
+            PlannedCell { id: cell.id, test: cell.test, params: cell.params, max_ns: 1, max_written_bytes: 0 }
+        };
+        let record = Record { cells: vec![part(1, [2048, 0, 0, 0], None)], plan: vec![planned(1), planned(2)], ..empty() };
+        let finding = verify(&record).unwrap();
+        assert!(finding.statement.contains("so far") && finding.evidence.contains(&"not read back: 1 MiB".to_owned()), "{finding:#?}");
+    }
 }

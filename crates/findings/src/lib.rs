@@ -33,8 +33,10 @@ mod tests;
 mod thresholds;
 mod throttling;
 mod tricks;
+mod uflip;
 mod uses;
 mod verdict;
+mod wear;
 mod write_unit;
 
 use record::{Finding, Record};
@@ -67,6 +69,7 @@ ids! {
     "counterfeit-hints",
     "io-error",
     "health",
+    "wear",
     "random-write",
     "small-write-bypass",
     "write-amplification",
@@ -86,6 +89,12 @@ ids! {
     "management-unit",
     "flush",
     "steady-state",
+    "random-locality",
+    "write-rows",
+    "write-order",
+    "pauses",
+    "start-up",
+    "parallel",
     "allocation-unit",
     "page",
     "write-unit",
@@ -114,6 +123,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(classes::claims(record));
     rest.extend(capacity::conclude(record));
     rest.extend(identity::conclude(record));
+    rest.extend(wear::conclude(record));
     rest.extend(host::conclude(record));
     rest.extend(random_write::conclude(record));
     rest.extend(stalls::conclude(record));
@@ -123,6 +133,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(tricks::conclude(record));
     rest.extend(places::conclude(record));
     rest.extend(geometry::conclude(record));
+    rest.extend(uflip::conclude(record));
     rest.extend(write_unit::conclude(record));
     rest.extend(open_aus::conclude(record));
     rest.extend(classes::conclude(record));

@@ -118,7 +118,7 @@ fn fakes_and_losses_are_the_verdict() {
         probe.metrics.other.insert(name.into(), Estimate { value, ci95: None, n: 1 });
     }
     record.cells.push(probe);
-    insta::assert_snapshot!(statement(&record, "verdict"), @"Do not use it. It is a fake: it says 64 GiB, it has 8 GiB; what is written beyond overwrites what is in front, without an error. Do not use it.");
+    insta::assert_snapshot!(statement(&record, "verdict"), @"Do not use it. It is a fake: it says 64 GiB, it has 8 GiB; what is written beyond overwrites what is in front, without an error.");
     assert!(!conclude(&record).iter().any(|finding| finding.id.starts_with("verdict-")));
     let type_of = |code: f64| {
         let mut record = record.clone();
@@ -254,7 +254,7 @@ fn stalls_are_counted_against_what_a_card_may_take() {
     record.cells[1].histogram = Some(histogram);
     record.cells[1].metrics.latency_ns.as_mut().unwrap().max = 700_000_000;
     insta::assert_snapshot!(statement(&record, "stalls"), @"The slowest small write took 700 ms; 10 of 1000 small writes took longer than the 250 ms an SD card up to 32 GB may be busy.");
-    insta::assert_snapshot!(statement(&record, "verdict-logger"), @"Poor as a data logger's store: a single small write took 700 ms; records must be held in memory that long.");
+    insta::assert_snapshot!(statement(&record, "verdict-logger"), @"Poor as a data logger's store: a single small write took 700 ms (random-write); records must be held in memory that long.");
 }
 
 #[test]
@@ -291,7 +291,7 @@ mod properties {
 
     use super::*;
 
-    const TESTS: [&str; 22] = [
+    const TESTS: [&str; 23] = [
         "random-write",
         "random-read",
         "sequential-write",
@@ -314,8 +314,9 @@ mod properties {
         "flush-cost",
         "steady-state",
         "whole-view",
+        "uflip",
     ];
-    const FORMS: [&str; 14] = [
+    const FORMS: [&str; 23] = [
         "",
         "linear",
         "random",
@@ -330,6 +331,15 @@ mod properties {
         "flushed",
         "rewrite-equal",
         "rewrite-new",
+        "read",
+        "locality",
+        "partitioning",
+        "order",
+        "granularity",
+        "pause-before",
+        "start-up",
+        "parallelism",
+        "pause",
     ];
 
     /// Any number a broken record may hold.
@@ -367,6 +377,9 @@ mod properties {
                     "real_bytes",
                     "good_sectors",
                     "corrupted_sectors",
+                    "restored_bytes",
+                    "start_up_ops",
+                    "pause_ns",
                     "write_ns",
                     "flush_ns",
                     "durable_bps",
@@ -376,7 +389,7 @@ mod properties {
                 ] {
                     cell.metrics.other.extend(other.map(|found| (name.to_owned(), found)));
                 }
-                for name in ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes"] {
+                for name in ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes", "value"] {
                     cell.params.other.insert(name.into(), extra);
                 }
                 cell

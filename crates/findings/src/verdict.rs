@@ -137,7 +137,7 @@ fn root_disk(record: &Record) -> Option<Verdict> {
         return None;
     }
     if let Some(stall) = stalls::worst(record, 64 * KIB) {
-        let reason = format!("a single small write took {}; the system stands still that long", Nanos(stall.ns));
+        let reason = format!("a single small write took {} ({}); the system stands still that long", Nanos(stall.ns), stall.cell.test);
         // A stall alone makes a system disk a nuisance, not unusable.
         let need =
             Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "one second is noticed, five are taken for a crash; our choice");
@@ -208,9 +208,9 @@ fn slowest_of(points: &[[f64; 2]]) -> Option<f64> {
     };
     let steps: Vec<(f64, f64)> = points.windows(2).filter_map(step).collect();
     let (mut from, mut bytes, mut seconds, mut slowest) = (0, 0.0, 0.0, None::<f64>);
-    for (step_bytes, step_seconds) in &steps {
+    for (to, (step_bytes, step_seconds)) in steps.iter().enumerate() {
         (bytes, seconds) = (bytes + step_bytes, seconds + step_seconds);
-        while seconds - steps[from].1 >= CAMERA_BUFFER_S {
+        while from < to && seconds - steps[from].1 >= CAMERA_BUFFER_S {
             (bytes, seconds) = (bytes - steps[from].0, seconds - steps[from].1);
             from += 1;
         }
@@ -222,11 +222,12 @@ fn slowest_of(points: &[[f64; 2]]) -> Option<f64> {
 }
 
 fn logger(record: &Record) -> Option<Verdict> {
-    let stall = stalls::worst(record, 64 * KIB)?;
-    let reason = format!("a single small write took {}; records must be held in memory that long", Nanos(stall.ns));
+    let stall = stalls::worst_in(record, &stalls::LOGGING, 64 * KIB)?;
+    let reason = format!("a single small write took {} ({}); records must be held in memory that long", Nanos(stall.ns), stall.cell.test);
     let source = "the busy limits of the SD specification, 250 and 500 ms, and one second";
-    let needs = vec![Need::at_most(&stall, SECOND_NS / 4, SECOND_NS / 2, Some(SECOND_NS), reason, source)];
-    weigh(Use::Logger, needs, vec![])
+    let mut need = Need::at_most(&stall, SECOND_NS / 4, SECOND_NS / 2, Some(SECOND_NS), reason, source);
+    need.evidence.push(stalls::looked_at(record, &stalls::LOGGING));
+    weigh(Use::Logger, vec![need], vec![])
 }
 
 fn database(record: &Record) -> Option<Verdict> {
@@ -239,8 +240,8 @@ fn database(record: &Record) -> Option<Verdict> {
     );
     let source = "a tenth of a laptop disk, a laptop disk, class A1; flash.md E3, D1";
     let mut needs = vec![Need::at_least(&figure, [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES], reason, source)];
-    needs.extend(stalls::worst(record, 64 * KIB).map(|stall| {
-        let reason = format!("a single small write took {}, and a commit waits for it", Nanos(stall.ns));
+    needs.extend(stalls::worst_in(record, &stalls::COMMITTING, 64 * KIB).map(|stall| {
+        let reason = format!("a single small write took {} ({}), and a commit waits for it", Nanos(stall.ns), stall.cell.test);
         Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "five seconds are a usual time-out for a locked database; our choice")
     }));
     let flushed = ["flush-cost", "record-ops"].iter().any(|test| figure::cells(record, test).next().is_some());
@@ -268,7 +269,7 @@ pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Level, f64, Stri
         Use::Database => figure::random_write(record, 4 * KIB)?,
         Use::Camera | Use::Video { .. } => figure::sustained_write(record)?,
         Use::Logger => {
-            let worst = stalls::worst(record, 64 * KIB)?;
+            let worst = stalls::worst_in(record, &stalls::LOGGING, 64 * KIB)?;
             return Some((level, -(worst.ns as f64), format!("slowest small write {}", Nanos(worst.ns))));
         }
     };

@@ -128,7 +128,14 @@ fn judged(mut record: Record, request: &Request) -> Record {
 }
 
 fn conclude(end: RunEnd, opened: &Opened, request: &Request, dir: &RunDir, journal: &mut Journal, outputs: &Outputs) -> Result {
-    let ending = Ending { ended: end.ended, finished: opened.now(), elapsed_ns: end.elapsed_ns, temperatures: opened.temperatures() };
+    let ending = Ending {
+        ended: end.ended,
+        finished: opened.now(),
+        elapsed_ns: end.elapsed_ns,
+        temperatures: opened.temperatures(),
+        // A medium that has just failed may take long to say how it feels, and whoever interrupted wants the prompt back.
+        health: if end.ended == Ended::Complete { opened.health() } else { None },
+    };
     // What an interrupted cell had measured is shown, though it will be measured again.
     let mut half_done = end.cells.iter().filter(|cell| cell.stop == Stop::Interrupted && cell.ops > 0);
     let kept = half_done.try_for_each(|cell| journal.append(&cell.clone().into())).and_then(|()| journal.append(&ending.into()));

@@ -1,27 +1,55 @@
 //! Health as a disk tells it: through smartctl, where it is installed (flash.md G4).
 
-use record::Health;
+use record::{Health, MediumKind};
 use serde_json::Value;
 
-use crate::inventory::Disk;
+use crate::inventory::{self, Disk};
 use crate::roots::Roots;
 use crate::tool;
 
 /// How long a disk may think about its health.
 const PATIENCE_SECONDS: u64 = 10;
 
-/// The health of a disk: what sysfs already said (eMMC), else what `smartctl` reads. `None` where the disk says nothing, the
-/// program is not installed, or the user may not. Starts a program and sends the disk a command: not for lists.
+/// The health of a disk now: what sysfs says (eMMC), else what `smartctl` reads, and of an SD card in a slot what `sdmon` reads. `None` where the
+/// disk says nothing, is another one by now, the program is not installed, or the user may not. Starts a program and sends the disk a
+/// command: not for lists.
 pub fn health(roots: &Roots, disk: &Disk) -> Option<Health> {
-    if disk.medium.health.is_some() {
-        return disk.medium.health.clone();
-    }
-    let speaks = matches!(disk.medium.interface.as_deref(), Some("ata" | "nvme" | "scsi" | "usb"));
-    if !roots.is_real() || !speaks {
+    // An eMMC's registers were read when it was found, and wear on.
+    let (now, _) = inventory::find(roots, disk.number)?;
+    if now.diskseq != disk.diskseq {
         return None;
     }
-    let path = disk.path.display().to_string();
-    parse_smartctl(&tool::run_for("smartctl", &["--json", "--info", "--attributes", &path], PATIENCE_SECONDS)?)
+    if now.medium.health.is_some() {
+        return now.medium.health;
+    }
+    if !roots.is_real() {
+        return None;
+    }
+    let path = now.path.display().to_string();
+    if now.medium.kind == MediumKind::Sd {
+        return parse_sdmon(&tool::run_for("sdmon", &[&path], PATIENCE_SECONDS)?);
+    }
+    let ask = |more: &[&str]| {
+        let arguments = [&["--json", "--info", "--attributes"], more, &[path.as_str()]].concat();
+        parse_smartctl(&tool::run_for("smartctl", &arguments, PATIENCE_SECONDS)?)
+    };
+    match now.medium.interface.as_deref() {
+        Some("ata" | "nvme" | "scsi") => ask(&[]),
+        // Bridges that smartctl does not know by their id mostly translate as the standard says.
+        Some("usb") => ask(&[]).or_else(|| ask(&["--device", "sat"])),
+        _ => None,
+    }
+}
+
+/// Reads what `sdmon` prints of industrial SD cards that answer the general command CMD56.
+pub fn parse_sdmon(json: &str) -> Option<Health> {
+    let all: Value = serde_json::from_str(json).ok()?;
+    let used = all["healthStatusPercentUsed"].as_f64();
+    let left = all["enduranceRemainLifePercent"].as_f64();
+    let used_percent = used.or_else(|| left.map(|left| 100.0 - left)).filter(|used| (0.0..=255.0).contains(used))?;
+    let version = all["version"].as_str().and_then(|version| version.split_whitespace().next());
+    let source = version.map_or_else(|| "sdmon".to_owned(), |version| format!("sdmon {version}"));
+    Some(Health { used_percent: Some(used_percent), source: Some(source), ..Health::default() })
 }
 
 /// Reads what `smartctl --json` prints.
@@ -31,7 +59,8 @@ pub fn health(roots: &Roots, disk: &Disk) -> Option<Health> {
 pub fn parse_smartctl(json: &str) -> Option<Health> {
     let all: Value = serde_json::from_str(json).ok()?;
     let nvme = &all["nvme_smart_health_information_log"];
-    let used_percent = nvme["percentage_used"].as_f64().or_else(|| all["endurance_used"]["current_percent"].as_f64());
+    let used_percent =
+        nvme["percentage_used"].as_f64().or_else(|| all["endurance_used"]["current_percent"].as_f64()).or_else(|| ata_used_percent(&all));
     let written_bytes = match nvme["data_units_written"].as_u64() {
         Some(units) => units.checked_mul(512_000),
         None => ata_written_bytes(&all),
@@ -50,6 +79,14 @@ fn ata_written_bytes(all: &Value) -> Option<u64> {
     let written = table.iter().find(|row| row["name"] == "Total_LBAs_Written")?;
     let block_bytes = all["logical_block_size"].as_u64()?;
     written["raw"]["value"].as_u64()?.checked_mul(block_bytes)
+}
+
+/// Attributes whose normalised value is the share of the life that is left, in percent.
+fn ata_used_percent(all: &Value) -> Option<f64> {
+    const LEFT: [&str; 3] = ["SSD_Life_Left", "Media_Wearout_Indicator", "Percent_Life_Remaining"];
+    let table = all["ata_smart_attributes"]["table"].as_array()?;
+    let row = table.iter().find(|row| row["name"].as_str().is_some_and(|name| LEFT.contains(&name)))?;
+    row["value"].as_f64().filter(|left| (0.0..=100.0).contains(left)).map(|left| 100.0 - left)
 }
 
 #[cfg(test)]
@@ -74,5 +111,46 @@ mod tests {
         assert_eq!(parse_smartctl(&with("Total_LBAs_Written")).unwrap().written_bytes, Some(51_200));
         assert_eq!(parse_smartctl(&with("Host_Writes_32MiB")), None);
         assert_eq!(parse_smartctl("smartctl: no such device"), None);
+        let left = with("x").replace(r#""name":"x""#, r#""name":"SSD_Life_Left","value":97"#);
+        assert_eq!(parse_smartctl(&left).unwrap().used_percent, Some(3.0));
+    }
+
+    #[test]
+    fn industrial_cards_tell_what_is_used_or_what_is_left() {
+        let sandisk = r#"{"version": "v0.9.0 (4dff9b6) arm64", "healthStatusPercentUsed": 1, "success":true}"#;
+        let health = parse_sdmon(sandisk).unwrap();
+        assert_eq!((health.used_percent, health.source.as_deref()), (Some(1.0), Some("sdmon v0.9.0")));
+        assert_eq!(parse_sdmon(r#"{"enduranceRemainLifePercent": 97.5}"#).unwrap().used_percent, Some(2.5));
+        assert_eq!(parse_sdmon(r#"{"error1":"1st CMD56 CALL FAILED: Operation timed out"}"#), None);
+    }
+
+    #[test]
+    fn an_emmc_is_asked_again_and_another_card_in_its_slot_is_not_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let card = dir.path().join("sys/devices/platform/emmc/mmc_host/mmc0/mmc0:0001");
+        let block = card.join("block/mmcblk0");
+        let write = |path: &std::path::Path, text: &str| {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        for (name, text) in [("type", "MMC"), ("life_time", "0x01 0x02"), ("pre_eol_info", "0x01")] {
+            write(&card.join(name), text);
+        }
+        for (name, text) in [("dev", "179:0"), ("size", "15269888"), ("diskseq", "4")] {
+            write(&block.join(name), text);
+        }
+        std::os::unix::fs::symlink("../..", block.join("device")).unwrap();
+        for place in ["sys/class/block", "sys/block"] {
+            let link = dir.path().join(place).join("mmcblk0");
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&block, link).unwrap();
+        }
+        let roots = Roots::copied(dir.path());
+        let disk = inventory::list(&roots).into_iter().find(|disk| disk.name == "mmcblk0").unwrap();
+        assert_eq!(health(&roots, &disk).unwrap().used_percent, Some(20.0));
+        write(&card.join("life_time"), "0x01 0x03");
+        assert_eq!(health(&roots, &disk).unwrap().used_percent, Some(30.0), "it wore on");
+        write(&block.join("diskseq"), "5");
+        assert_eq!(health(&roots, &disk), None, "another card");
     }
 }

@@ -140,8 +140,10 @@ Medium {
     by_id: Vec<String>,
     /// What the user says the box claims.
     claims: Option<Claims>,
-    /// Its own health figures.
+    /// Its own health figures, before the run.
     health: Option<Health>,
+    /// The same after the run.
+    health_after: Option<Health>,
     /// The simulated profile, where it is one.
     profile: Option<String>,
 }}

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use record::{Cell, Ended, Flag, Host, Medium, PlannedCell, Run, Skip, Software, Target, Temperature};
+use record::{Cell, Ended, Flag, Health, Host, Medium, PlannedCell, Run, Skip, Software, Target, Temperature};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -105,6 +105,9 @@ pub struct Ending {
     pub elapsed_ns: u64,
     /// What the thermometers said at the end; matched by sensor to those of the start.
     pub temperatures: Vec<Temperature>,
+    /// What the medium said of its own health at the end.
+    #[serde(default)]
+    pub health: Option<Health>,
 }
 
 /// A journal could not be read or continued.

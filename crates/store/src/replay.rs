@@ -96,10 +96,11 @@ fn host_change(begun: Option<&Host>, now: Option<&Host>) -> Option<String> {
 }
 
 fn end(record: &mut Record, ending: Ending) {
-    let Ending { ended, finished, elapsed_ns, temperatures } = ending;
+    let Ending { ended, finished, elapsed_ns, temperatures, health } = ending;
     record.run.ended = ended;
     record.run.finished = finished;
     record.run.elapsed_ns = elapsed_ns;
+    record.medium.health_after = health.or(record.medium.health_after.take());
     if let Some(host) = &mut record.host {
         temperatures.into_iter().for_each(|reading| take_end_temperature(&mut host.temperatures, reading));
     }

@@ -79,6 +79,7 @@ fn a_card_in_a_slot_shows_its_registers() {
       "by_id": [],
       "claims": null,
       "health": null,
+      "health_after": null,
       "profile": null
     }
     "#);

@@ -1,12 +1,12 @@
 //! From the journal to the record.
 
 use flashmark_store::{Ending, Entry, RECORD_FILE, Resumed};
-use record::{Ended, Flag, Skip, Stop, Temperature};
+use record::{Ended, Flag, Health, Skip, Stop, Temperature};
 
 use crate::common::{Sandbox, cell, host, software};
 
 fn ending(ended: Ended, elapsed_ns: u64) -> Entry {
-    Entry::Ended(Ending { ended, finished: Some("2026-01-01T00:00:00Z".to_owned()), elapsed_ns, temperatures: Vec::new() })
+    Entry::Ended(Ending { ended, finished: Some("2026-01-01T00:00:00Z".to_owned()), elapsed_ns, ..Ending::default() })
 }
 
 fn resumed(kernel: &str, version: &str) -> Entry {
@@ -84,6 +84,20 @@ fn temperatures_of_the_end_join_those_of_the_start() {
     crate::common::writer(&run).append(&Entry::Ended(Ending { temperatures, ..Ending::default() })).unwrap();
     let host = run.replay().unwrap().record.host.unwrap();
     assert_eq!(host.temperatures, [reading("cpu", Some(40.0), Some(55.5)), reading("nvme", None, Some(60.0))]);
+}
+
+#[test]
+fn health_of_the_end_stands_beside_that_of_the_start_and_is_not_lost_by_a_later_ending() {
+    let sandbox = Sandbox::new();
+    let health = |used| Some(Health { used_percent: Some(used), ..Health::default() });
+    let mut opening = crate::common::opening("one");
+    opening.medium.health = health(10.0);
+    let run = sandbox.store.create("one", &opening).unwrap();
+    let mut journal = crate::common::writer(&run);
+    journal.append(&Entry::Ended(Ending { health: health(20.0), ..Ending::default() })).unwrap();
+    journal.append(&Entry::Ended(Ending::default())).unwrap();
+    let medium = run.replay().unwrap().record.medium;
+    assert_eq!((medium.health, medium.health_after), (health(10.0), health(20.0)));
 }
 
 #[test]

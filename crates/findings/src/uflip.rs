@@ -1,0 +1,319 @@
+//! What uFLIP's patterns say of a medium: where random writes are cheap, how many rows it keeps apart, which order it minds, whether pauses
+//! help it, and how long its beginning deceives (flash.md D3).
+
+use record::units::{Bytes, KIB, Nanos, significant};
+use record::{Cell, Direction, Finding, Pattern, Record};
+
+use crate::draft::Draft;
+use crate::figure::{self, Figure, Ratio, size};
+
+/// The size around which everything varies (uFLIP's choice).
+const BASE_BYTES: u64 = 32 * KIB;
+/// Up to so many times the cost of a write in a row counts as the same.
+const SAME: f64 = 2.0;
+/// A pause that makes writes so much cheaper is made use of.
+const HELPS: f64 = 1.5;
+/// So few I/Os at the beginning deceive nobody.
+const SHORT_START: f64 = 16.0;
+/// The pause that is kept where nothing was seen to disturb (the test's shortest).
+const LEAST_PAUSE_NS: f64 = 100e6;
+
+/// The sound writes of one pattern by the value of its parameter, ascending.
+fn writes<'a>(record: &'a Record, form: &str, pattern: Pattern) -> Vec<(f64, Figure<'a>)> {
+    by_value(record, form, |cell| cell.params.direction == Some(Direction::Write) && cell.params.pattern == Some(pattern))
+}
+
+fn by_value<'a>(record: &'a Record, form: &str, wanted: impl Fn(&Cell) -> bool) -> Vec<(f64, Figure<'a>)> {
+    let cells = figure::cells(record, "uflip").filter(|cell| cell.params.form.as_deref() == Some(form) && wanted(cell));
+    let mut found: Vec<(f64, Figure<'_>)> = cells
+        .filter_map(|cell| Some((*cell.params.other.get("value").filter(|value| value.is_finite())?, Figure::of(cell, "iops")?)))
+        .collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found
+}
+
+fn at<'a, 'f>(found: &'f [(f64, Figure<'a>)], value: f64) -> Option<&'f Figure<'a>> {
+    found.iter().find(|(other, _)| *other == value).map(|(_, figure)| figure)
+}
+
+/// A write of 32 KiB in a row: what all others are held against.
+fn in_a_row(record: &Record) -> Option<Figure<'_>> {
+    let rows = writes(record, "granularity", Pattern::Sequential);
+    at(&rows, BASE_BYTES as f64).or(at(&writes(record, "order", Pattern::Sequential), 1.0)).cloned()
+}
+
+/// How many times dearer one is than the other.
+fn dearer(slow: &Figure<'_>, fast: &Figure<'_>) -> Ratio {
+    Ratio::of(fast, slow)
+}
+
+/// Values from the smallest on that cost the same as `base`, and the first that does not.
+fn same_up_to<'a>(found: &[(f64, Figure<'a>)], base: &Figure<'_>) -> (Option<f64>, Option<(f64, Figure<'a>)>) {
+    let beyond = found.iter().position(|(_, figure)| dearer(figure, base).value > SAME).unwrap_or(found.len());
+    (found[..beyond].last().map(|(value, _)| *value), found.get(beyond).cloned())
+}
+
+/// `random-locality`, `write-rows`, `write-order`, `pauses`, `start-up`, `parallel`.
+pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
+    [locality(record), rows(record), order(record), pauses(record), start_up(record), parallel(record)].into_iter().flatten().collect()
+}
+
+/// Within how much random writes cost no more than writes in a row.
+fn locality(record: &Record) -> Option<Finding> {
+    let base = in_a_row(record)?;
+    let found = writes(record, "locality", Pattern::Uniform);
+    let (widest, widest_figure) = found.last().filter(|_| found.len() >= 3)?;
+    let (within, beyond) = same_up_to(&found, &base);
+    let range = |value: f64| size((value * BASE_BYTES as f64) as u64);
+    let whole = dearer(widest_figure, &base);
+    let statement = match (within, &beyond) {
+        (_, None) => format!(
+            "Random writes cost no more than {} times those in a row, over {} as within less: where data goes does not matter to it.",
+            significant(whole.value.max(1.0)),
+            range(*widest)
+        ),
+        (Some(within), Some(_)) if within > 1.0 => format!(
+            "Random writes within {} cost about as much as writes in a row; over {} they cost {} times as much. What is written at random should be kept within such a range.",
+            range(within),
+            range(*widest),
+            significant(whole.value)
+        ),
+        _ => format!(
+            "Random writes cost {} times those in a row over {}, and no small range makes them cheap.",
+            significant(whole.value),
+            range(*widest)
+        ),
+    };
+    let ranges = found.iter().map(|(value, figure)| format!("within {}: {figure}", range(*value)));
+    Some(
+        Draft::info("random-locality", statement)
+            .figure(&base)
+            .notes(ranges)
+            .note(format!("{whole}; as much means up to {SAME} times (uFLIP locality; flash.md D3)"))
+            .done(),
+    )
+}
+
+/// How many rows it writes in turn as if each were the only one.
+fn rows(record: &Record) -> Option<Finding> {
+    let found = writes(record, "partitioning", Pattern::Sequential);
+    let base = at(&found, 1.0)?.clone();
+    let most = found.last().filter(|_| found.len() >= 3)?.0;
+    let (up_to, beyond) = same_up_to(&found, &base);
+    let up_to = up_to?;
+    let statement = match &beyond {
+        None => format!("It keeps {most} rows of writes apart without slowing down."),
+        Some((rows, figure)) => format!(
+            "It keeps up to {up_to} rows of writes apart; with {rows} in turn each write costs {} times as much. Programs that write more files at once should take turns.",
+            significant(dearer(figure, &base).value)
+        ),
+    };
+    let lines = found.iter().map(|(rows, figure)| format!("{rows} rows: {figure}"));
+    Some(Draft::info("write-rows", statement).notes(lines).note(format!("from {SAME} times on (uFLIP partitioning; flash.md D3)")).done())
+}
+
+/// Which order of writes it minds.
+fn order(record: &Record) -> Option<Finding> {
+    let found = writes(record, "order", Pattern::Sequential);
+    let base = at(&found, 1.0)?.clone();
+    if found.len() < 3 {
+        return None;
+    }
+    let name = |value: f64| match value {
+        -1.0 => "backwards".to_owned(),
+        0.0 => "again and again in one place".to_owned(),
+        steps => format!("in steps of {}", size((steps.max(0.0) * BASE_BYTES as f64) as u64)),
+    };
+    let (slow, same): (Vec<_>, Vec<_>) =
+        found.iter().filter(|(value, _)| *value != 1.0).partition(|(_, figure)| dearer(figure, &base).value > SAME);
+    let slow_words: Vec<String> =
+        slow.iter().map(|(value, figure)| format!("{} {} times as much", name(*value), significant(dearer(figure, &base).value))).collect();
+    let same_words: Vec<String> = same.iter().map(|(value, _)| name(*value)).collect();
+    let statement = match (slow_words.is_empty(), same_words.is_empty()) {
+        (true, _) => "It minds no order: backwards, in one place and in steps writes cost what they cost in a row.".to_owned(),
+        (false, true) => format!("It wants writes in a row: they cost {}.", slow_words.join(", ")),
+        (false, false) => {
+            format!("Against writes in a row they cost {}; about the same {}.", slow_words.join(", "), same_words.join(", "))
+        }
+    };
+    let lines = found
+        .iter()
+        .map(|(value, figure)| if *value == 1.0 { format!("in a row: {figure}") } else { format!("{}: {figure}", name(*value)) });
+    Some(Draft::info("write-order", statement).notes(lines).note(format!("from {SAME} times on (uFLIP order; flash.md D3)")).done())
+}
+
+/// Whether it works on while nothing is asked of it.
+fn pauses(record: &Record) -> Option<Finding> {
+    let random = writes(record, "granularity", Pattern::Uniform);
+    let base = at(&random, BASE_BYTES as f64)?.clone();
+    let paused = writes(record, "pause-before", Pattern::Uniform);
+    let burst = writes(record, "burst", Pattern::Uniform);
+    let (longest_ns, longest) = paused.last()?;
+    let gain = Ratio::of(longest, &base);
+    let first = paused.iter().find(|(_, figure)| Ratio::of(figure, &base).value >= HELPS);
+    let statement = match first {
+        Some((pause_ns, figure)) => format!(
+            "Pauses help it: with {} before each, random writes are {} times as fast: it tidies up while nothing is asked of it.",
+            Nanos(*pause_ns as u64),
+            significant(Ratio::of(figure, &base).value)
+        ),
+        None => format!(
+            "Pauses do not help it: with {} before each, random writes take {} of the time they take without pauses.",
+            Nanos(*longest_ns as u64),
+            share(1.0 / gain.value)
+        ),
+    };
+    let bursts = burst.iter().map(|(writes, figure)| format!("bursts of {writes} with pauses of 100 ms between: {figure}"));
+    let lines = paused.iter().map(|(pause_ns, figure)| format!("{} before each: {figure}", Nanos(*pause_ns as u64)));
+    let disturbed = disturbance_ns(record)
+        .map(|(cell, ns)| format!("{}: after random writes, reads in a row were slower for {}", figure::named(cell), Nanos(ns as u64)));
+    Some(
+        Draft::info("pauses", statement)
+            .note(format!("without pauses: {base}"))
+            .notes(lines)
+            .notes(bursts)
+            .notes(disturbed)
+            .note(format!("from {HELPS} times on (uFLIP pause and burst; flash.md D3)"))
+            .done(),
+    )
+}
+
+fn share(part: f64) -> String {
+    format!("{} %", significant(part * 100.0))
+}
+
+/// How long random writes disturb reads in a row; none where nothing was seen.
+fn disturbance_ns(record: &Record) -> Option<(&Cell, f64)> {
+    let cell = figure::form(record, "uflip", "pause")?;
+    let pause_ns = cell.metrics.other.get("pause_ns").map(|found| found.value).filter(|ns| ns.is_finite() && *ns > LEAST_PAUSE_NS)?;
+    // The test keeps twice the time it saw.
+    Some((cell, pause_ns / 2.0))
+}
+
+/// How many writes at the beginning are unlike those that follow.
+fn start_up(record: &Record) -> Option<Finding> {
+    let cell = figure::form(record, "uflip", "start-up")?;
+    let found = cell.metrics.other.get("start_up_ops")?;
+    let of = found.n as f64;
+    if !(found.value.is_finite() && found.value >= SHORT_START && of > found.value) {
+        return None;
+    }
+    let bytes = Bytes((found.value * cell.params.block_bytes.unwrap_or(BASE_BYTES) as f64) as u64);
+    let mut draft = Draft::info(
+        "start-up",
+        format!(
+            "The first {} random writes ({bytes}) are unlike those that follow: a test that ends there measures the beginning, not the medium.",
+            found.value
+        ),
+    );
+    draft = draft.note(format!(
+        "{}: {} of {of} writes left out make the mean of the rest most certain (MSER-5)",
+        figure::named(cell),
+        found.value
+    ));
+    Some(draft.note("uFLIP start-up phase; flash.md D3").done())
+}
+
+/// What several I/Os at once bring.
+fn parallel(record: &Record) -> Option<Finding> {
+    let of = |direction: Direction| {
+        let found = by_value(record, "parallelism", |cell| cell.params.direction == Some(direction));
+        let one = at(&found, 1.0)?.clone();
+        let (most, figure) = found.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value)).map(|(n, figure)| (*n, figure.clone()))?;
+        (found.len() >= 3).then_some((Ratio::of(&figure, &one), most, one, figure))
+    };
+    let (reads, writes) = (of(Direction::Read), of(Direction::Write));
+    let said = |what: &str, found: &Option<(Ratio, f64, Figure<'_>, Figure<'_>)>| {
+        let (gain, most, ..) = found.as_ref()?;
+        Some(if gain.value >= HELPS {
+            format!("{what} {} times as many a second with {most} at once", significant(gain.value))
+        } else {
+            format!("{what} no more with several at once")
+        })
+    };
+    let parts: Vec<String> = [said("random reads", &reads), said("random writes", &writes)].into_iter().flatten().collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let helped = [&reads, &writes].into_iter().flatten().any(|found| found.0.value >= HELPS);
+    let lead = if helped { "It works on several I/Os at once" } else { "It does one thing at a time" };
+    let figures: Vec<Figure<'_>> = [reads, writes].into_iter().flatten().flat_map(|(_, _, one, best)| [one, best]).collect();
+    Some(
+        Draft::info("parallel", format!("{lead}: {}.", parts.join(", ")))
+            .figures(&figures)
+            .note(format!("from {HELPS} times on (uFLIP parallelism; flash.md D3)"))
+            .done(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Estimate;
+
+    use super::*;
+    use crate::testing::{empty, iops};
+
+    /// A cell of one value: what one I/O costs in milliseconds.
+    fn at_cost(form: &str, value: f64, pattern: Pattern, cost_ms: f64) -> Cell {
+        let mut cell = iops("uflip", 1, BASE_BYTES, 1e3 / cost_ms, 1);
+        (cell.params.form, cell.params.pattern) = (Some(form.into()), Some(pattern));
+        cell.params.other.insert("value".into(), value);
+        cell
+    }
+
+    fn told(cells: Vec<Cell>) -> Vec<String> {
+        conclude(&Record { cells, ..empty() }).into_iter().map(|finding| format!("{}: {}", finding.id, finding.statement)).collect()
+    }
+
+    fn series(form: &str, pattern: Pattern, costs: &[(f64, f64)]) -> Vec<Cell> {
+        costs.iter().map(|(value, cost_ms)| at_cost(form, *value, pattern, *cost_ms)).collect()
+    }
+
+    #[test]
+    fn a_cheap_card_in_words() {
+        let mut start = at_cost("start-up", 0.0, Pattern::Uniform, 100.0);
+        start.metrics.other.insert("start_up_ops".into(), Estimate { value: 95.0, ci95: None, n: 2048 });
+        let mut pause = at_cost("pause", 0.0, Pattern::Uniform, 100.0);
+        pause.metrics.other.insert("pause_ns".into(), Estimate { value: 5e9, ci95: None, n: 600 });
+        let cells = [
+            series("granularity", Pattern::Sequential, &[(512.0, 1.0), (32768.0, 3.0)]),
+            series("granularity", Pattern::Uniform, &[(32768.0, 100.0)]),
+            series("locality", Pattern::Uniform, &[(1.0, 3.0), (4.0, 3.0), (16.0, 4.0), (64.0, 20.0), (16384.0, 100.0)]),
+            series("partitioning", Pattern::Sequential, &[(1.0, 3.0), (2.0, 3.1), (4.0, 3.2), (8.0, 90.0), (16.0, 95.0)]),
+            series("order", Pattern::Sequential, &[(-1.0, 60.0), (0.0, 50.0), (1.0, 3.0), (2.0, 4.0), (256.0, 100.0)]),
+            series("pause-before", Pattern::Uniform, &[(1e5, 100.0), (2.56e7, 30.0), (1.024e8, 10.0)]),
+            series("burst", Pattern::Uniform, &[(10.0, 50.0)]),
+            series("parallelism", Pattern::Uniform, &[(1.0, 100.0), (2.0, 100.0), (4.0, 99.0)]),
+            vec![start, pause],
+        ];
+        insta::assert_snapshot!(told(cells.concat()).join("\n"), @r"
+        random-locality: Random writes within 512 KiB cost about as much as writes in a row; over 512 MiB they cost 33.3 times as much. What is written at random should be kept within such a range.
+        write-rows: It keeps up to 4 rows of writes apart; with 8 in turn each write costs 30.0 times as much. Programs that write more files at once should take turns.
+        write-order: Against writes in a row they cost backwards 20.0 times as much, again and again in one place 16.7 times as much, in steps of 8 MiB 33.3 times as much; about the same in steps of 64 KiB.
+        pauses: Pauses help it: with 25.6 ms before each, random writes are 3.33 times as fast: it tidies up while nothing is asked of it.
+        start-up: The first 95 random writes (3040 KiB) are unlike those that follow: a test that ends there measures the beginning, not the medium.
+        parallel: It does one thing at a time: random writes no more with several at once.
+        ");
+    }
+
+    #[test]
+    fn a_medium_that_minds_nothing() {
+        let cells = [
+            series("granularity", Pattern::Sequential, &[(32768.0, 1.0)]),
+            series("granularity", Pattern::Uniform, &[(32768.0, 1.1)]),
+            series("locality", Pattern::Uniform, &[(1.0, 1.0), (16.0, 1.0), (16384.0, 1.1)]),
+            series("partitioning", Pattern::Sequential, &[(1.0, 1.0), (16.0, 1.0), (256.0, 1.1)]),
+            series("order", Pattern::Sequential, &[(-1.0, 1.0), (0.0, 1.0), (1.0, 1.0)]),
+            series("pause-before", Pattern::Uniform, &[(1e5, 1.1)]),
+            series("parallelism", Pattern::Uniform, &[(1.0, 1.0), (4.0, 0.3), (16.0, 0.1)]),
+        ];
+        insta::assert_snapshot!(told(cells.concat()).join("\n"), @r"
+        random-locality: Random writes cost no more than 1.10 times those in a row, over 512 MiB as within less: where data goes does not matter to it.
+        write-rows: It keeps 256 rows of writes apart without slowing down.
+        write-order: It minds no order: backwards, in one place and in steps writes cost what they cost in a row.
+        pauses: Pauses do not help it: with 100 us before each, random writes take 100 % of the time they take without pauses.
+        parallel: It works on several I/Os at once: random writes 10.0 times as many a second with 16 at once.
+        ");
+        assert_eq!(told(Vec::new()), [""; 0]);
+    }
+}
