@@ -4,11 +4,13 @@
 //! suite; the first one is its headline. Its files are gone when it ends, however it ends. It never prints: it tells a listener how far it
 //! is. What it measures through the kernel's file interface it measures by the clock of the real devices (`CLOCK_MONOTONIC_RAW`).
 
+mod boot;
 mod clock;
 mod error;
 mod ledger;
 mod logger;
 mod record_ops;
+mod rrd;
 mod shift;
 mod sqlite;
 mod threads;
@@ -95,7 +97,7 @@ pub struct Kind {
 }
 
 /// Every kind of work, in the order in which they are listed.
-pub static KINDS: &[Kind] = &[record_ops::KIND, threads::KIND, untar::KIND, sqlite::KIND, logger::KIND];
+pub static KINDS: &[Kind] = &[record_ops::KIND, threads::KIND, rrd::KIND, untar::KIND, sqlite::KIND, logger::KIND, boot::KIND];
 
 /// The work of this name, with the published settings except those given (name and value, as typed).
 ///

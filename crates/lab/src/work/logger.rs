@@ -11,7 +11,7 @@ use suite::{Setting, SettingError, Settings};
 use super::clock::now_ns;
 use super::ledger::{Ledger, sys};
 use super::shift::Shift;
-use super::{Ground, Kind, Work, WorkError};
+use super::{Ground, Kind, Moment, Work, WorkError};
 
 /// The work.
 pub(super) const KIND: Kind = Kind {
@@ -101,6 +101,7 @@ impl Work for Logger {
             }
         }
         drop(log);
+        shift.show(Moment::After);
         shift.end()?;
         Ok(vec![
             commits.cell(KIND.name, 1, self.params("commit"), stop),

@@ -10,7 +10,7 @@ use suite::definition::{Entry, Suite};
 use suite::{Choice, Event, Listener, Plan, RunEnd, RunOptions, Setting, SettingError, Settings, Site, Stage, StageError, StagedFile};
 
 use super::shift::Shift;
-use super::{Ground, Kind, OpenFile, Progress, Work, WorkError};
+use super::{Ground, Kind, Moment, OpenFile, Progress, Work, WorkError};
 
 /// The work.
 pub(super) const KIND: Kind = Kind {
@@ -81,7 +81,7 @@ impl Work for RecordOps {
         let mut medium = ExtentGuard::new(medium, Extents::default());
         let ground = &mut *shift.ground;
         let mut stage = Directory { open: &mut *ground.open, file, on, failed: None };
-        let mut ears = Ears { hear: &mut *ground.hear, cells: plan.cells.len() as f64 };
+        let mut ears = Ears { hear: &mut *ground.hear, look: &mut *ground.look, cells: plan.cells.len() };
         let options = RunOptions { seed: ground.seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: ground.stop };
         let end = suite::run(&mut medium, &mut stage, &plan, options, &mut ears);
         if let Some(error) = stage.failed.take() {
@@ -163,18 +163,24 @@ impl Drop for Remove {
     }
 }
 
-/// Passes on how far it is.
+/// Passes on how far it is, and when to look.
 struct Ears<'a> {
     hear: &'a mut dyn FnMut(Progress),
-    cells: f64,
+    look: &'a mut dyn FnMut(Moment),
+    cells: usize,
 }
 
 impl Listener for Ears<'_> {
     fn hear(&mut self, event: &Event<'_>) -> Result<(), String> {
-        if let Event::Progress(progress) = event {
-            let share = (progress.index as f64 + progress.share) / self.cells;
-            let what = if progress.phase == "measuring" { "measuring" } else { "laying down the file" };
-            (self.hear)(Progress { share, what, rate_iops: progress.iops });
+        match event {
+            Event::Progress(progress) => {
+                let share = (progress.index as f64 + progress.share) / self.cells as f64;
+                let what = if progress.phase == "measuring" { "measuring" } else { "laying down the file" };
+                (self.hear)(Progress { share, what, rate_iops: progress.iops });
+            }
+            // The file is there until the last form has been heard of.
+            Event::CellFinished { index, .. } if index + 1 == self.cells => (self.look)(Moment::After),
+            _ => {}
         }
         Ok(())
     }

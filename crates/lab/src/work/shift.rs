@@ -9,7 +9,7 @@ use record::units::MILLISECOND_NS;
 use suite::random::Random;
 
 use super::clock::now_ns;
-use super::{Ground, Progress, WorkError};
+use super::{Ground, Moment, Progress, WorkError};
 
 /// Time between two beats of progress.
 const BEAT_NS: u64 = 100 * MILLISECOND_NS;
@@ -62,11 +62,6 @@ impl<'g, 'a> Shift<'g, 'a> {
         self.folder.0.join(name)
     }
 
-    /// Which work it is.
-    pub fn work(&self) -> &'static str {
-        self.work
-    }
-
     /// Random numbers for one purpose.
     pub fn random(&self, purpose: &str) -> Random {
         Random::new(self.ground.seed, &format!("{}/{purpose}", self.work))
@@ -116,6 +111,11 @@ impl<'g, 'a> Shift<'g, 'a> {
         }
     }
 
+    /// Shows the files as they lie to whoever made the file system.
+    pub fn show(&mut self, moment: Moment) {
+        (self.ground.look)(moment);
+    }
+
     /// What went wrong, as this work's failure.
     pub fn check<T>(&self, doing: &str, result: io::Result<T>) -> Result<T, WorkError> {
         result.map_err(|error| WorkError::io(self.work, doing, error))
@@ -132,6 +132,12 @@ impl<'g, 'a> Shift<'g, 'a> {
     /// Removes a file or a folder that is no longer needed.
     pub fn remove(&self, path: &Path) -> Result<(), WorkError> {
         let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        self.check("removing its files", removed)
+    }
+
+    /// Removes what is in its folder; another form begins with nothing.
+    pub fn empty(&self) -> Result<(), WorkError> {
+        let removed = fs::remove_dir_all(self.folder()).and_then(|()| fs::create_dir(self.folder()));
         self.check("removing its files", removed)
     }
 

@@ -13,7 +13,7 @@ use suite::{Setting, SettingError, Settings};
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure};
 use super::shift::Shift;
-use super::{Ground, Kind, Work, WorkError};
+use super::{Ground, Kind, Moment, Work, WorkError};
 
 /// The work.
 pub(super) const KIND: Kind = Kind {
@@ -85,6 +85,7 @@ impl Sqlite {
         }
         database.close().map_err(|(_, error)| failure("closing the database", &error))?;
         let database_bytes = shift.check("looking at the database", std::fs::metadata(&path))?.len();
+        shift.show(Moment::After);
         shift.remove(&path)?;
         let mut cell = ledger.cell(KIND.name, number, self.params(journal), stop);
         cell.metrics.other.insert("database_bytes".into(), figure(database_bytes as f64, 1));

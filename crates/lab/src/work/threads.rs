@@ -21,7 +21,7 @@ use self::lane::{Lane, LaneEnd};
 use super::clock::now_ns;
 use super::ledger::figure;
 use super::shift::Shift;
-use super::{Ground, Kind, Work, WorkError};
+use super::{Ground, Kind, Moment, Work, WorkError};
 
 /// The work.
 pub(super) const KIND: Kind = Kind {
@@ -45,7 +45,7 @@ pub(super) const KIND: Kind = Kind {
 
 /// A phase, in iozone's order.
 #[derive(Debug)]
-pub(self) struct Phase {
+struct Phase {
     pub name: &'static str,
     pub direction: Direction,
     pub pattern: Pattern,
@@ -73,7 +73,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// One of the two forms.
 #[derive(Clone, Copy, Debug)]
-pub(self) struct Form {
+struct Form {
     pub name: &'static str,
     pub size_bytes: u64,
     /// Ends each phase; without it, the end of the file does (the first thread's, for the figures).
@@ -132,6 +132,7 @@ impl Threads {
             let number = cells.len() + 1;
             cells.push(self.phase(form, phase, &paths, number, shift)?);
         }
+        shift.show(Moment::After);
         paths.iter().try_for_each(|path| shift.remove(path))
     }
 
@@ -236,7 +237,7 @@ impl Threads {
 }
 
 /// What parent and threads tell each other.
-pub(self) struct Signals {
+struct Signals {
     begin: Barrier,
     /// The first thread is through: the others' figures stand as they are.
     stonewall: AtomicBool,

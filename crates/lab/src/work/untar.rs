@@ -10,7 +10,7 @@ use super::ledger::{Ledger, figure};
 use super::shift::Shift;
 use super::tree::{needs_bytes, tree};
 use super::unpack::Unpacker;
-use super::{Ground, Kind, Work, WorkError};
+use super::{Ground, Kind, Moment, Work, WorkError};
 
 /// The work.
 pub(super) const KIND: Kind = Kind {
@@ -59,6 +59,7 @@ impl Untar {
         let sync_ns = shift.sync()?;
         let mut cell = self.cell(number, sync, ledger, sync_ns, stop);
         cell.metrics.other.insert("entries".into(), figure(entries.len() as f64, 1));
+        shift.show(Moment::After);
         shift.remove(&top)?;
         Ok(cell)
     }

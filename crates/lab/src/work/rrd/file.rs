@@ -226,50 +226,48 @@ impl State {
         bytes
     }
 
-    /// Takes a reading of every source (`None` where there is none); the rows that become due. `at_s` is after the last update. The arithmetic
-    /// is rrdtool's (`rrd_update.c`), in its order, so that files come out the same to the bit.
+    /// Takes a reading of every source (`None` where there is none); the rows that become due. `at_s` is after the last update, and at most one
+    /// step ends between the two: polls leave none out. The arithmetic is rrdtool's (`rrd_update.c`), in its order, so that files
+    /// come out the same to the bit.
     pub fn update(&mut self, shape: &Shape, at_s: u64, readings: &[Option<u64>]) -> Vec<RowWrite> {
         let interval_s = at_s - self.last_s;
         let (begun, now) = (self.last_s / shape.step_s, at_s / shape.step_s);
-        let (before_s, after_s) = if now > begun { (now * shape.step_s - self.last_s, at_s % shape.step_s) } else { (interval_s, 0) };
-        let elapsed = now - begun;
+        assert!(now - begun <= 1, "a poll leaves out no step");
+        let span = Span { interval_s, before_s: now * shape.step_s - self.last_s.min(now * shape.step_s), after_s: at_s % shape.step_s };
         let mut steps = Vec::with_capacity(self.sources.len());
         for (source, reading) in self.sources.iter_mut().zip(readings) {
             let known = reading.filter(|_| interval_s <= shape.heartbeat_s);
             source.last = known.map_or_else(|| "U".to_owned(), |reading| reading.to_string());
             source.last.truncate(LAST_TEXT);
             let new = known.map_or(f64::NAN, |reading| reading as f64 * interval_s as f64);
-            if elapsed == 0 {
+            if now == begun {
                 source.gather(new, interval_s);
             } else {
-                let span = Span { interval_s, before_s, after_s, full_s: elapsed * shape.step_s };
                 steps.push(source.close(new, &span, shape));
             }
         }
         self.last_s = at_s;
-        if elapsed == 0 { Vec::new() } else { self.consolidate(shape, begun, elapsed, &steps) }
+        if now == begun { Vec::new() } else { self.consolidate(shape, now, &steps) }
     }
 
-    /// Brings full steps into the archives.
-    fn consolidate(&mut self, shape: &Shape, begun: u64, elapsed: u64, steps: &[f64]) -> Vec<RowWrite> {
+    /// Brings a full step, the last before step number `now`, into the archives.
+    fn consolidate(&mut self, shape: &Shape, now: u64, steps: &[f64]) -> Vec<RowWrite> {
         let mut writes = Vec::new();
         let sources = shape.sources.len();
         for (number, archive) in shape.archives.iter().enumerate() {
-            let to_row = archive.steps - begun % archive.steps;
-            let due = if to_row <= elapsed { (elapsed - to_row) / archive.steps + 1 } else { 0 };
+            let is_due = now.is_multiple_of(archive.steps);
             let rows = &mut self.rows[number * sources..(number + 1) * sources];
             for (row, step) in rows.iter_mut().zip(steps) {
                 if archive.steps > 1 {
-                    row.consolidate(archive, *step, due > 0, elapsed, to_row);
+                    row.consolidate(archive, *step, is_due);
                 } else {
                     row.primary = *step;
-                    row.secondary = if elapsed > 1 { *step } else { row.secondary };
                 }
             }
-            for turn in 0..due {
+            if is_due {
                 self.current[number] = (self.current[number] + 1) % archive.rows;
                 let mut values = Vec::with_capacity(shape.row_bytes() as usize);
-                rows.iter().for_each(|row| self::number(&mut values, if turn == 0 { row.primary } else { row.secondary }));
+                rows.iter().for_each(|row| self::number(&mut values, row.primary));
                 let offset_bytes = shape.archive_offset(number) + self.current[number] * shape.row_bytes();
                 writes.push(RowWrite { offset_bytes, values });
             }
@@ -278,14 +276,12 @@ impl State {
     }
 }
 
-/// How an update lies to the steps.
+/// How an update lies to the step that it ends.
 struct Span {
     interval_s: u64,
-    /// Before the last full step's end, and after it.
+    /// Before the step's end, and after it.
     before_s: u64,
     after_s: u64,
-    /// The full steps.
-    full_s: u64,
 }
 
 impl Source {
@@ -298,7 +294,7 @@ impl Source {
         }
     }
 
-    /// A reading that ends steps; the value of each (rrdtool's `process_pdp_st`).
+    /// A reading that ends a step; the step's value (rrdtool's `process_pdp_st`).
     fn close(&mut self, new: f64, span: &Span, shape: &Shape) -> f64 {
         let rate = new / span.interval_s as f64;
         let mut before_unknown = 0.0;
@@ -312,7 +308,7 @@ impl Source {
         let step = if span.interval_s > shape.heartbeat_s || mostly_unknown {
             f64::NAN
         } else {
-            self.value / ((span.full_s as f64 - self.unknown_s as f64) - before_unknown)
+            self.value / ((shape.step_s as f64 - self.unknown_s as f64) - before_unknown)
         };
         if new.is_nan() {
             (self.unknown_s, self.value) = (span.after_s, f64::NAN);
@@ -324,40 +320,29 @@ impl Source {
 }
 
 impl Row {
-    /// Steps of this value, `elapsed` of them; `to_row` until the next row is full (rrdtool's `update_cdp`).
-    fn consolidate(&mut self, archive: &Archive, step: f64, is_due: bool, elapsed: u64, to_row: u64) {
+    /// Takes a step; where the row is due, its value is `primary` afterwards (rrdtool's `update_cdp`).
+    fn consolidate(&mut self, archive: &Archive, step: f64, is_due: bool) {
         let average = archive.consolidation == Consolidation::Average;
+        self.unknown_steps += u64::from(step.is_nan());
         if !is_due {
-            if step.is_nan() {
-                self.unknown_steps += elapsed;
-            } else {
-                let more = if average { step * elapsed as f64 } else { step };
-                self.value = match self.value.is_nan() {
-                    true => more,
-                    false if average => self.value + more,
-                    false => self.value.max(step),
-                };
-            }
+            self.value = match (step.is_nan(), self.value.is_nan()) {
+                (true, _) => self.value,
+                (false, true) => step,
+                (false, false) if average => self.value + step,
+                (false, false) => self.value.max(step),
+            };
             return;
         }
-        self.unknown_steps += if step.is_nan() { to_row } else { 0 };
+        let known = |value: f64, neutral: f64| if value.is_nan() { neutral } else { value };
+        let neutral = if average { 0.0 } else { f64::NEG_INFINITY };
         self.secondary = step;
         self.primary = if self.unknown_steps as f64 > archive.steps as f64 * XFF {
             f64::NAN
         } else if average {
-            let known = |value: f64| if value.is_nan() { 0.0 } else { value };
-            (known(self.value) + known(step) * to_row as f64) / (archive.steps - self.unknown_steps) as f64
+            (known(self.value, neutral) + known(step, neutral)) / (archive.steps - self.unknown_steps) as f64
         } else {
-            let known = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
-            known(self.value).max(known(step))
+            known(self.value, neutral).max(known(step, neutral))
         };
-        let over = (elapsed - to_row) % archive.steps;
-        self.value = match (over == 0 || step.is_nan(), average) {
-            (true, true) => 0.0,
-            (true, false) => f64::NEG_INFINITY,
-            (false, true) => step * over as f64,
-            (false, false) => step,
-        };
-        self.unknown_steps = if step.is_nan() { over } else { 0 };
+        (self.value, self.unknown_steps) = (neutral, 0);
     }
 }
