@@ -10,7 +10,7 @@ use record::{Ended, Stop};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, skipped, times};
+use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, skipped, times, loop_device};
 
 /// A suite of many short cells.
 const MANY_CELLS: &str = r#"
@@ -151,13 +151,8 @@ fn no_finished_cell_is_lost_on_simulated_media() {
 
 #[test]
 fn no_finished_cell_is_lost_on_a_loop_device() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
+    let Some((scratch, _image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);
-    let image = scratch.image("image", 32 * MIB);
-    let device = LoopDevice::new(&image);
     let words = ["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()];
     killed_and_resumed(times("KILLS", 25), &mut Chance(2), &words);
 }
@@ -222,13 +217,8 @@ time = "15m"
 
 #[test]
 fn an_interrupted_run_is_kept_and_taken_up_again() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
+    let Some((scratch, _image, device)) = loop_device(16 * MIB) else { return };
     let suite = scratch.file("long.toml", LONG_END);
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let flashmark = Flashmark::new();
         let child = long_run(&flashmark, &device, &suite);
@@ -259,13 +249,8 @@ fn an_interrupted_run_is_kept_and_taken_up_again() {
 
 #[test]
 fn a_run_in_use_is_not_taken_up_twice() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
+    let Some((scratch, _image, device)) = loop_device(16 * MIB) else { return };
     let suite = scratch.file("long.toml", LONG_END);
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
     let flashmark = Flashmark::new();
     let mut child = long_run(&flashmark, &device, &suite);
     let name = flashmark.run_dir().file_name().unwrap().to_str().unwrap().to_owned();

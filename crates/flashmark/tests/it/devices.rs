@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, eventually, has_root, sum, tool};
+use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, eventually, has_root, sum, tool, loop_device};
 
 /// A short cell, then one that lasts until something happens.
 fn suite(scratch: &Scratch, test: &str) -> PathBuf {
@@ -180,13 +180,8 @@ fn a_block_device_whose_medium_fails() {
 
 #[test]
 fn a_backing_file_that_is_cut_short() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
+    let Some((scratch, image, device)) = loop_device(16 * MIB) else { return };
     let suite = suite(&scratch, "sequential-read");
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
     let flashmark = Flashmark::new();
     let child = in_the_middle(&flashmark, device.path(), &suite);
     fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(MIB).unwrap();
@@ -195,12 +190,7 @@ fn a_backing_file_that_is_cut_short() {
 
 #[test]
 fn a_loop_device_that_is_detached_in_use() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
+    let Some((scratch, _image, device)) = loop_device(16 * MIB) else { return };
     let suite = suite(&scratch, "sequential-read");
     let flashmark = Flashmark::new();
     let child = in_the_middle(&flashmark, device.path(), &suite);

@@ -4,16 +4,11 @@ use std::fs;
 
 use record::{Ended, Flag, Stop};
 
-use crate::support::{Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, refused, sum, tool};
+use crate::support::{Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, refused, sum, tool, loop_device};
 
 #[test]
 fn without_erase_a_medium_is_only_read() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
+    let Some((scratch, image, device)) = loop_device(16 * MIB) else { return };
     let before = sum(&image);
     let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
     let flashmark = Flashmark::new();
@@ -100,12 +95,7 @@ fn compression_is_doubted() {
 
 #[test]
 fn a_medium_smaller_than_what_the_suite_asks_for_is_measured_whole() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", MIB);
-    let device = LoopDevice::new(&image);
+    let Some((_scratch, _image, device)) = loop_device(MIB) else { return };
     let flashmark = Flashmark::new();
     let words = ["run", device.word(), "--erase", device.word(), "--suite", "quick", "--time-limit", "3s", "--quiet"];
     flashmark.done(&words);

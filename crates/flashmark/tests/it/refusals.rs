@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, refused, skipped, tool};
+use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, refused, skipped, tool, loop_device};
 
 /// What is said to a user without rights.
 fn said_to_nobody(words: &[&str], names: &[(&str, &str)]) -> String {
@@ -40,12 +40,7 @@ fn a_dangling_link() {
 
 #[test]
 fn a_link_to_a_medium_is_resolved() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
+    let Some((scratch, _image, device)) = loop_device(16 * MIB) else { return };
     let link = scratch.at("usb-Stick_0123-0:0");
     symlink(device.path(), &link).unwrap();
     let flashmark = Flashmark::new();
@@ -187,12 +182,7 @@ fn a_full_file_system() {
 
 #[test]
 fn a_span_beyond_the_end() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
+    let Some((scratch, image, device)) = loop_device(16 * MIB) else { return };
     let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
     let beyond = ["--erase", device.word(), "--span", "8MiB+16MiB"];
     insta::assert_snapshot!(refused(device.word(), &beyond, &[&image], &names), @r"
@@ -223,12 +213,7 @@ fn a_span_beyond_the_end() {
 
 #[test]
 fn a_loop_device_that_is_not_attached() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", MIB);
-    let device = LoopDevice::new(&image);
+    let Some((_scratch, _image, device)) = loop_device(MIB) else { return };
     let (path, name) = (device.word().to_owned(), device.name().to_owned());
     drop(device);
     if Path::new(&format!("/sys/block/{name}/loop")).exists() {
@@ -379,12 +364,7 @@ fn the_disk_of_the_running_system() {
 
 #[test]
 fn erase_must_name_the_medium() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 16 * MIB);
-    let device = LoopDevice::new(&image);
+    let Some((scratch, image, device)) = loop_device(16 * MIB) else { return };
     let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
     insta::assert_snapshot!(refused(device.word(), &["--erase", "4C530001230712105454"], &[&image], &names), @r"
     exit 3

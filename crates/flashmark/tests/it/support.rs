@@ -28,6 +28,15 @@ pub fn has_root() -> bool {
     root
 }
 
+/// A scratch place, an image of so many bytes in it, and a loop device over that; `None` where there are none, which it says.
+/// Bound in this order, they go in the right one.
+pub fn loop_device(bytes: u64) -> Option<(Scratch, PathBuf, LoopDevice)> {
+    let scratch = has_root().then(Scratch::new)?;
+    let image = scratch.image("image", bytes);
+    let device = LoopDevice::new(&image);
+    Some((scratch, image, device))
+}
+
 /// How often a repeated test repeats: few times in passing, as often as `FLASHMARK_<name>` says in the full form.
 pub fn times(name: &str, default: u64) -> u64 {
     std::env::var(format!("FLASHMARK_{name}")).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
