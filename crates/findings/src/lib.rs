@@ -22,6 +22,7 @@ mod geometry;
 mod host;
 mod identity;
 mod likelihood;
+pub mod matrix;
 mod open_aus;
 mod places;
 mod random_write;
@@ -110,6 +111,7 @@ ids! {
     "advice-reserve",
     "advice-scheduler",
     "advice-trim",
+    "matrix",
 }
 
 /// All conclusions of a record, the verdict first, then failures, warnings, and what is good to know.
@@ -119,6 +121,10 @@ pub fn conclude(record: &Record) -> Vec<Finding> {
 
 /// The same for someone who wants the medium for these uses: one that it is surely unfit for is a failure.
 pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
+    // Its cells are of many file systems, so none of the others may read them as the medium's own.
+    if let Some(matrix) = matrix::of(record) {
+        return matrix.findings();
+    }
     let mut rest = Vec::new();
     rest.extend(classes::claims(record));
     rest.extend(capacity::conclude(record));

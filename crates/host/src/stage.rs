@@ -219,7 +219,8 @@ fn check_region(target: &BlockTarget, offset_bytes: u64, bytes: u64) -> Result<(
     let device_bytes = target.size_bytes();
     let aligned = offset_bytes.is_multiple_of(REGION_ALIGN_BYTES) && bytes.is_multiple_of(REGION_ALIGN_BYTES);
     let inside = offset_bytes.checked_add(bytes).is_some_and(|end| end <= device_bytes);
-    if aligned && inside && bytes > 0 {
+    let whole = offset_bytes == 0 && bytes == device_bytes;
+    if (aligned || whole) && inside && bytes > 0 {
         return Ok(());
     }
     let device = target.disk.name.clone();

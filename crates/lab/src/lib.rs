@@ -1,4 +1,6 @@
 //! Work as it is really done: on mounted file systems, under each scheduler, recorded and replayed.
 
+pub mod fragmentation;
+pub mod matrix;
 pub mod trace;
 pub mod work;

@@ -7,6 +7,7 @@ mod buffers;
 mod clock;
 mod device;
 mod errors;
+mod extents;
 mod flights;
 mod holes;
 mod ioctl;
@@ -21,6 +22,7 @@ mod uring;
 
 pub use clock::now_ns;
 pub use device::RealDevice;
+pub use extents::file_extents;
 pub use flights::{InFlight, Watch};
 pub use holes::file_holes;
 pub use memory::memory_copy_bps;

@@ -1,0 +1,371 @@
+//! What a matrix of file systems, schedulers and works comes to: who is best for each work, by how much, and whether that can be shown.
+
+use std::collections::BTreeMap;
+
+use record::units::significant;
+use record::{Cell, Finding, Record, Severity, Stop};
+use stats::{Placed, contest};
+
+pub use stats::Standing;
+
+/// One way to use the medium.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Way {
+    /// Name of the file system: "ext4-nojournal".
+    pub filesystem: String,
+    /// Whether mkfs was told of the allocation units.
+    pub align: bool,
+    /// Mount options, separated by commas.
+    pub mount_options: String,
+    /// The scheduler.
+    pub scheduler: String,
+}
+
+/// All tries of a matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// One for each work, in the order in which they were first tried by name.
+    pub works: Vec<WorkPlaces>,
+    /// Ways that have a result for every work, by the geometric mean of how near they come to the best of each, the best first. Empty for a
+    /// single work.
+    pub overall: Vec<Overall>,
+}
+
+/// How a way does over all works.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overall {
+    /// The way.
+    pub way: Way,
+    /// Geometric mean over the works of its result against the best: 1 is best at everything.
+    pub relative: f64,
+    /// The work at which it loses most, and how near it comes to the best there.
+    pub weakest: (String, f64),
+}
+
+/// What came of one work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkPlaces {
+    /// Its name.
+    pub work: String,
+    /// Whether figures are rates (more is better) or seconds.
+    pub larger_is_better: bool,
+    /// The best first.
+    pub places: Vec<Place>,
+    /// Ways that gave no result, and why.
+    pub failed: Vec<(Way, String)>,
+}
+
+/// A way with its results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The way.
+    pub way: Way,
+    /// One figure a repeat: operations a second, or seconds.
+    pub figures: Vec<f64>,
+    /// Their geometric mean.
+    pub centre: f64,
+    /// How good it is against the best, 1 being the best: half the rate or twice the time is 0.5.
+    pub relative: f64,
+    /// The 95 % interval of that; `None` for the best itself and below two repeats.
+    pub ci95: Option<[f64; 2]>,
+    /// How it stands to the best.
+    pub standing: Standing,
+    /// The longest single operation of all repeats, in nanoseconds.
+    pub worst_stall_ns: Option<f64>,
+    /// How evenly the threads of a work were served (1: all alike), the mean over repeats; `None` for a work without threads.
+    pub fairness: Option<f64>,
+    /// Extents a file before and after the work, the mean over repeats.
+    pub extents_per_file: [Option<f64>; 2],
+    /// How many times as long reading the files takes as reading a copy in one piece.
+    pub fragmentation_read_ratio: Option<f64>,
+    /// The line that makes the file system, with DEVICE for the device.
+    pub mkfs: String,
+}
+
+/// The matrix of a record; `None` where it is none.
+pub fn of(record: &Record) -> Option<Matrix> {
+    let mut works: Vec<&str> = Vec::new();
+    for cell in &record.cells {
+        let work = cell.label("work");
+        if !work.is_empty() && !cell.label("filesystem").is_empty() && !works.contains(&work) {
+            works.push(work);
+        }
+    }
+    let planned = record.plan.iter().any(|planned| planned.id.contains('#'));
+    if works.is_empty() && !(record.run.suite == SUITE && planned) {
+        return None;
+    }
+    works.sort_unstable();
+    let works: Vec<WorkPlaces> = works.into_iter().map(|work| places_of(record, work)).collect();
+    let overall = overall(&works);
+    Some(Matrix { works, overall })
+}
+
+/// What the suite of such a run is called.
+pub const SUITE: &str = "matrix";
+
+impl Way {
+    fn of(cell: &Cell) -> Way {
+        Way {
+            filesystem: cell.label("filesystem").to_owned(),
+            align: cell.label("align") == "yes",
+            mount_options: cell.label("mount_options").to_owned(),
+            scheduler: cell.label("scheduler").to_owned(),
+        }
+    }
+
+    /// The file system without the scheduler: "ext4, fitted to the AU".
+    pub fn filesystem_words(&self) -> String {
+        let align = if self.align { ", fitted to the AU" } else { "" };
+        format!("{}{align}", self.filesystem)
+    }
+
+    /// "ext4 with bfq", and what else differs within this matrix.
+    pub fn words(&self) -> String {
+        format!("{} ({}) with {}", self.filesystem_words(), self.mount_options, self.scheduler)
+    }
+}
+
+/// The worst stall that a cell tells of.
+fn stall(cell: &Cell) -> Option<f64> {
+    let told = cell.metrics.other.get("worst_stall_ns").map(|estimate| estimate.value);
+    told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64)).filter(|ns| ns.is_finite() && *ns > 0.0)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn places_of(record: &Record, work: &str) -> WorkPlaces {
+    let cells = || record.cells.iter().filter(|cell| cell.label("work") == work && cell.stop != Stop::Interrupted);
+    let mut by_way: BTreeMap<Way, Vec<&Cell>> = BTreeMap::new();
+    cells().for_each(|cell| by_way.entry(Way::of(cell)).or_default().push(cell));
+    let headlines = |cells: &[&Cell]| -> Vec<(f64, bool)> {
+        let heads = cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Error);
+        heads.filter_map(|cell| cell.work_result()).collect()
+    };
+    let failure = |cells: &[&Cell]| {
+        let failed = cells.iter().find(|cell| cell.label("part").is_empty() && cell.stop == Stop::Error);
+        failed.map(|cell| cell.reason.clone().unwrap_or_else(|| "it failed".to_owned()))
+    };
+    let (mut ways, mut failed) = (Vec::new(), Vec::new());
+    for (way, cells) in by_way {
+        match failure(&cells) {
+            Some(reason) => failed.push((way, reason)),
+            None => ways.push((way, cells)),
+        }
+    }
+    let larger_is_better = ways.iter().flat_map(|(_, cells)| headlines(cells)).next().is_none_or(|(_, larger)| larger);
+    let groups: Vec<Vec<f64>> = ways.iter().map(|(_, cells)| headlines(cells).into_iter().map(|(figure, _)| figure).collect()).collect();
+    let ranked = contest(&groups, larger_is_better);
+    let best = ranked.first().map_or(1.0, |placed| placed.centre);
+    let place = |placed: &Placed| {
+        let (way, cells) = &ways[placed.group];
+        place(way, cells, &groups[placed.group], placed, best, larger_is_better)
+    };
+    WorkPlaces { work: work.to_owned(), larger_is_better, places: ranked.iter().map(place).collect(), failed }
+}
+
+fn place(way: &Way, cells: &[&Cell], figures: &[f64], placed: &Placed, best: f64, larger_is_better: bool) -> Place {
+    let other = |name: &str| mean(cells.iter().filter_map(|cell| Some(cell.metrics.other.get(name)?.value)));
+    // a ratio of times is turned round, so that 1 is the best and less is worse for both
+    let relative = if larger_is_better { placed.centre / best } else { best / placed.centre };
+    let ci95 = placed.to_best.map(|found| [found.ci95.low, found.ci95.high]);
+    let ci95 = if larger_is_better { ci95 } else { ci95.map(|[low, high]| [1.0 / high, 1.0 / low]) };
+    Place {
+        way: way.clone(),
+        figures: figures.to_vec(),
+        centre: placed.centre,
+        relative,
+        ci95,
+        standing: placed.standing,
+        worst_stall_ns: cells.iter().filter_map(|cell| stall(cell)).max_by(f64::total_cmp),
+        fairness: other("fairness"),
+        extents_per_file: ["extents_per_file_before", "extents_per_file_after"].map(other),
+        fragmentation_read_ratio: other("fragmentation_read_ratio"),
+        mkfs: cells.iter().map(|cell| cell.label("mkfs")).find(|line| !line.is_empty()).unwrap_or_default().to_owned(),
+    }
+}
+
+fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
+    let [first, _, ..] = works else { return Vec::new() };
+    let of_way = |way: &Way| {
+        let relatives: Option<Vec<(String, f64)>> =
+            works.iter().map(|work| Some((work.work.clone(), work.places.iter().find(|place| place.way == *way)?.relative))).collect();
+        let relatives = relatives?;
+        let sum: f64 = relatives.iter().map(|(_, relative)| relative.ln()).sum();
+        let relative = (sum / relatives.len() as f64).exp();
+        let weakest = relatives.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(Overall { way: way.clone(), relative, weakest })
+    };
+    let mut all: Vec<Overall> = first.places.iter().filter_map(|place| of_way(&place.way)).collect();
+    all.sort_by(|a, b| b.relative.total_cmp(&a.relative));
+    all
+}
+
+impl WorkPlaces {
+    /// The way to recommend; `None` where nothing gave a result.
+    pub fn best(&self) -> Option<&Place> {
+        self.places.first()
+    }
+
+    /// All that may be as good as the best, the best among them.
+    pub fn equals(&self) -> Vec<&Place> {
+        self.places.iter().filter(|place| place.standing != Standing::Worse).collect()
+    }
+
+    /// A figure in words: "1230 a second", "12.3 s".
+    pub fn figure(&self, value: f64) -> String {
+        if self.larger_is_better { format!("{} a second", significant(value)) } else { format!("{} s", significant(value)) }
+    }
+
+    /// The recommendation in words, with its margin, or why there is none.
+    pub fn statement(&self) -> String {
+        let Some(best) = self.best() else { return format!("{}: nothing gave a result.", self.work) };
+        let named = format!("{}: {}", self.work, best.way.words());
+        let figure = self.figure(best.centre);
+        let Some(second) = self.places.get(1) else { return format!("{named} is the only one that gave a result, {figure}.") };
+        let equals = self.equals();
+        if second.standing == Standing::Worse {
+            let margin = second.ci95.map(|[low, high]| format!(" ({} to {} times)", significant(1.0 / high), significant(1.0 / low)));
+            let times =
+                format!("{} times what {} does{}", significant(1.0 / second.relative), second.way.words(), margin.unwrap_or_default());
+            return format!("{named} is best: {figure}, {times}, the next best.");
+        }
+        let others: Vec<String> = equals.iter().skip(1).take(3).map(|place| place.way.words()).collect();
+        let more = equals.len().saturating_sub(4);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let same = equals.iter().skip(1).all(|place| place.standing == Standing::Same);
+        let why = if same { "they are the same within 10 %" } else { "the repeats differ too much, or are too few" };
+        format!(
+            "{}: no difference that can be shown between {} ({figure}) and {}{more}: {why}.",
+            self.work,
+            best.way.words(),
+            others.join("; ")
+        )
+    }
+}
+
+impl Matrix {
+    /// As findings: one for each work, and one over all.
+    pub fn findings(&self) -> Vec<Finding> {
+        let finding = |statement: String, evidence: Vec<String>| Finding {
+            id: "matrix".to_owned(),
+            severity: Severity::Info,
+            statement,
+            evidence,
+            confidence: None,
+        };
+        let evidence = |work: &WorkPlaces| {
+            let line = |place: &Place| {
+                let interval =
+                    place.ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high))).unwrap_or_default();
+                format!(
+                    "{}: {}, {} of the best{interval}, n = {}",
+                    place.way.words(),
+                    work.figure(place.centre),
+                    significant(place.relative),
+                    place.figures.len()
+                )
+            };
+            work.places
+                .iter()
+                .map(line)
+                .chain(work.failed.iter().map(|(way, reason)| format!("{}: failed: {reason}", way.words())))
+                .collect()
+        };
+        let mut found: Vec<Finding> = self.works.iter().map(|work| finding(work.statement(), evidence(work))).collect();
+        found.extend(self.overall.first().map(|best| finding(best.statement(), Vec::new())));
+        found
+    }
+}
+
+impl Overall {
+    /// In words.
+    pub fn statement(&self) -> String {
+        let percent = |relative: f64| significant(relative * 100.0);
+        format!(
+            "Over all works: {} comes nearest to the best of each, {} % of it on average and {} % at {}.",
+            self.way.words(),
+            percent(self.relative),
+            percent(self.weakest.1),
+            self.weakest.0
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Estimate, Params};
+
+    use super::*;
+
+    fn cell(work: &str, filesystem: &str, scheduler: &str, repeat: u32, figure: f64) -> Cell {
+        let mut cell = Cell::begun(format!("{work}/{filesystem}/{scheduler}#{repeat}"), work, Params::default());
+        cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
+        let labels = [("work", work), ("filesystem", filesystem), ("scheduler", scheduler), ("align", "no"), ("mount_options", "noatime")];
+        cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        cell.labels.insert("repeat".to_owned(), repeat.to_string());
+        cell
+    }
+
+    fn record(figures: &[(&str, &str, &str, &[f64])]) -> Record {
+        let mut record = crate::testing::empty();
+        record.run.suite = SUITE.to_owned();
+        for (work, filesystem, scheduler, figures) in figures {
+            record.cells.extend(figures.iter().zip(1..).map(|(figure, repeat)| cell(work, filesystem, scheduler, repeat, *figure)));
+        }
+        record
+    }
+
+    #[test]
+    fn the_best_is_named_with_its_margin() {
+        let record = record(&[("untar", "ext4", "none", &[100.0, 101.0, 99.0]), ("untar", "xfs", "bfq", &[50.0, 50.5, 49.5])]);
+        let matrix = of(&record).unwrap();
+        insta::assert_snapshot!(matrix.works[0].statement(), @"untar: ext4 (noatime) with none is best: 100.0 a second, 2.00 times what xfs (noatime) with bfq does (1.96 to 2.05 times), the next best.");
+        assert!(matrix.overall.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_shown_is_not_claimed() {
+        let close = record(&[("untar", "ext4", "none", &[100.0, 140.0, 80.0]), ("untar", "xfs", "bfq", &[90.0, 120.0, 70.0])]);
+        insta::assert_snapshot!(of(&close).unwrap().works[0].statement(), @"untar: no difference that can be shown between ext4 (noatime) with none (104 a second) and xfs (noatime) with bfq: the repeats differ too much, or are too few.");
+        let same = record(&[("untar", "ext4", "none", &[100.0, 101.0, 99.0]), ("untar", "xfs", "bfq", &[99.0, 100.0, 100.5])]);
+        assert!(of(&same).unwrap().works[0].statement().ends_with("they are the same within 10 %."));
+    }
+
+    #[test]
+    fn times_are_better_when_shorter() {
+        let mut record = record(&[("boot", "ext4", "none", &[1.0, 1.0]), ("boot", "xfs", "none", &[1.0, 1.0])]);
+        for cell in &mut record.cells {
+            cell.metrics.iops = None;
+            cell.elapsed_ns = if cell.label("filesystem") == "xfs" { 1_000_000_000 } else { 2_000_000_000 };
+        }
+        let matrix = of(&record).unwrap();
+        let places = &matrix.works[0].places;
+        assert_eq!((places[0].way.filesystem.as_str(), places[1].relative), ("xfs", 0.5));
+    }
+
+    #[test]
+    fn over_all_works_the_one_that_is_never_bad_wins() {
+        let record = record(&[
+            ("a", "ext4", "none", &[100.0, 100.0]),
+            ("a", "xfs", "none", &[90.0, 90.0]),
+            ("b", "ext4", "none", &[20.0, 20.0]),
+            ("b", "xfs", "none", &[100.0, 100.0]),
+        ]);
+        insta::assert_snapshot!(of(&record).unwrap().overall[0].statement(), @"Over all works: xfs (noatime) with none comes nearest to the best of each, 94.9 % of it on average and 90.0 % at a.");
+    }
+
+    #[test]
+    fn a_failure_is_told_and_other_records_are_no_matrix() {
+        let mut failed = record(&[("untar", "ext4", "none", &[100.0]), ("untar", "jfs", "none", &[1.0])]);
+        failed.cells[1].stop = Stop::Error;
+        failed.cells[1].reason = Some("mount failed".to_owned());
+        let matrix = of(&failed).unwrap();
+        assert_eq!(matrix.works[0].failed[0].1, "mount failed");
+        assert!(matrix.works[0].statement().contains("the only one"));
+        assert_eq!(of(&crate::testing::empty()), None);
+    }
+}

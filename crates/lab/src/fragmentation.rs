@@ -1,0 +1,149 @@
+//! In how many pieces the files of a work lie, and what that costs.
+//!
+//! Extents are counted by whoever calls (FIEMAP, which not every file system answers). The cost is what reading the files takes as they lie,
+//! against reading the same bytes from a copy written in one go right after, on the same file system.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use device::{Device, Request};
+
+use crate::work::WorkError;
+
+/// Counts the extents of a file.
+pub type CountExtents<'a> = &'a dyn Fn(&Path) -> io::Result<u64>;
+
+/// Opens a file of at most so many bytes, past the page cache.
+pub type OpenAsDevice<'a> = &'a dyn Fn(&Path, u64) -> Result<Box<dyn Device>, WorkError>;
+
+/// More files than these are not looked at one by one.
+const MOST_FILES: usize = 20_000;
+/// The cost is measured on at most so many bytes.
+const MOST_READ_BYTES: u64 = 16 << 20;
+/// Bytes of one read.
+const READ_BYTES: u64 = 128 << 10;
+
+/// How the files of a directory lie on the medium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fragmentation {
+    /// Files that have blocks.
+    pub files: u64,
+    /// Their extents.
+    pub extents: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files whose extents the file system does not tell.
+    pub untold: u64,
+}
+
+impl Fragmentation {
+    /// Of all files below a directory, the first 20 000 that are met.
+    pub fn of(directory: &Path, count: CountExtents<'_>) -> Fragmentation {
+        let mut found = Fragmentation::default();
+        for (path, bytes) in files_below(directory) {
+            match count(&path) {
+                // Files so small that they lie in their inode have none.
+                Ok(0) => {}
+                Ok(extents) => {
+                    found.files += 1;
+                    found.extents += extents;
+                    found.bytes += bytes;
+                }
+                Err(_) => found.untold += 1,
+            }
+        }
+        found
+    }
+
+    /// Extents a file; `None` where there are no files or nothing is told.
+    pub fn extents_per_file(&self) -> Option<f64> {
+        (self.files > 0).then(|| self.extents as f64 / self.files as f64)
+    }
+}
+
+/// Regular files with their sizes, links not followed.
+fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
+    let mut found = Vec::new();
+    let mut folders = vec![directory.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            } else if metadata.is_file() && found.len() < MOST_FILES {
+                found.push((entry.path(), metadata.len()));
+            }
+        }
+    }
+    found
+}
+
+/// How many times as long the largest files below a directory take to read as a copy of them takes that is written in one go; at most 16 MiB
+/// of them. `None` where there is nothing to read or a read fails: the work's own result stands without it.
+pub fn cost(directory: &Path, open: OpenAsDevice<'_>) -> Option<f64> {
+    let mut files = files_below(directory);
+    files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let (mut as_they_lie_ns, mut in_one_go_ns, mut left) = (0, 0, MOST_READ_BYTES);
+    let copy = directory.join("flashmark-copy");
+    for (path, bytes) in files {
+        let bytes = bytes.min(left) / 4096 * 4096;
+        if bytes == 0 {
+            break;
+        }
+        left -= bytes;
+        let timed = copied(&path, &copy, bytes).ok().and_then(|()| Some((read_ns(&path, bytes, open)?, read_ns(&copy, bytes, open)?)));
+        let _ = fs::remove_file(&copy);
+        let (lies, one_go) = timed?;
+        as_they_lie_ns += lies;
+        in_one_go_ns += one_go;
+    }
+    (in_one_go_ns > 0).then(|| as_they_lie_ns as f64 / in_one_go_ns as f64)
+}
+
+/// Copies the beginning of a file, durably.
+fn copied(from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
+    use io::{Read, Write};
+    let mut content = Vec::with_capacity(bytes as usize);
+    fs::File::open(from)?.take(bytes).read_to_end(&mut content)?;
+    let mut file = fs::File::create_new(to)?;
+    file.write_all(&content)?;
+    file.sync_all()
+}
+
+/// Reads the beginning of a file from one end to the other, past the page cache; nanoseconds by the device's clock.
+fn read_ns(path: &Path, bytes: u64, open: OpenAsDevice<'_>) -> Option<u64> {
+    let mut device = open(path, bytes).ok()?;
+    device.prepare(1, READ_BYTES as usize).ok()?;
+    let (mut taken, mut at, mut done) = (0, 0, Vec::new());
+    while at < bytes {
+        let length = READ_BYTES.min(bytes - at);
+        device.submit(Request::read(0, at, length)).ok()?;
+        device.reap(1, &mut done).ok()?;
+        let completion = done.pop()?;
+        completion.result.as_ref().ok()?;
+        taken += completion.latency_ns();
+        at += length;
+    }
+    Some(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_counted_below_folders_and_silence_is_no_number() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        for (name, bytes) in [("a", 8192), ("sub/b", 4096), ("inline", 3)] {
+            fs::write(dir.path().join(name), vec![1; bytes]).unwrap();
+        }
+        let told = |path: &Path| Ok(if path.ends_with("inline") { 0 } else { 3 });
+        let found = Fragmentation::of(dir.path(), &told);
+        assert_eq!(found, Fragmentation { files: 2, extents: 6, bytes: 12288, untold: 0 });
+        assert_eq!(found.extents_per_file(), Some(3.0));
+        let silent = Fragmentation::of(dir.path(), &|_| Err(io::Error::other("not supported")));
+        assert_eq!((silent.extents_per_file(), silent.untold), (None, 3));
+    }
+}

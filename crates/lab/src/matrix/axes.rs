@@ -1,0 +1,119 @@
+//! What is tried with what.
+
+use std::collections::BTreeMap;
+
+use record::Cell;
+use serde::{Deserialize, Serialize};
+
+/// One way to use the medium, and the work that is done on it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Combination {
+    /// Name of the recipe: "ext4-nojournal".
+    pub filesystem: String,
+    /// Whether mkfs is told of the allocation units.
+    pub align: bool,
+    /// Mount options, separated by commas.
+    pub mount_options: String,
+    /// The scheduler of the medium's queue.
+    pub scheduler: String,
+    /// Name of the work.
+    pub work: String,
+}
+
+impl Combination {
+    /// What it is called in a record: "record-ops/ext4+au/noatime/bfq". Stable.
+    pub fn id(&self) -> String {
+        let align = if self.align { "+au" } else { "" };
+        format!("{}/{}{align}/{}/{}", self.work, self.filesystem, self.mount_options, self.scheduler)
+    }
+
+    /// For people: "record-ops on ext4 (fitted to the AU, noatime), bfq".
+    pub fn words(&self) -> String {
+        let align = if self.align { "fitted to the AU, " } else { "" };
+        format!("{} on {} ({align}{}), {}", self.work, self.filesystem, self.mount_options, self.scheduler)
+    }
+
+    /// As a record keeps it.
+    pub fn labels(&self, repeat: u32) -> BTreeMap<String, String> {
+        let align = if self.align { "yes" } else { "no" };
+        [
+            ("filesystem", self.filesystem.clone()),
+            ("align", align.to_owned()),
+            ("mount_options", self.mount_options.clone()),
+            ("scheduler", self.scheduler.clone()),
+            ("work", self.work.clone()),
+            ("repeat", repeat.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+
+    /// The combination and the repeat that a cell is of; `None` for a cell that is of none.
+    pub fn of_cell(cell: &Cell) -> Option<(Combination, u32)> {
+        let label = |name: &str| cell.labels.get(name).cloned();
+        let combination = Combination {
+            filesystem: label("filesystem")?,
+            align: label("align")? == "yes",
+            mount_options: label("mount_options")?,
+            scheduler: label("scheduler")?,
+            work: label("work")?,
+        };
+        Some((combination, label("repeat")?.parse().ok()?))
+    }
+}
+
+/// What is to be tried, one list a question.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axes {
+    /// Names of recipes.
+    pub filesystems: Vec<String>,
+    /// Without and with fitting to the allocation units.
+    pub aligns: Vec<bool>,
+    /// Sets of mount options, each separated by commas.
+    pub mount_options: Vec<String>,
+    /// Schedulers.
+    pub schedulers: Vec<String>,
+    /// Works.
+    pub works: Vec<String>,
+}
+
+/// What is not tried, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// "jfs", "scheduler bfq", "btrfs fitted to the AU".
+    pub what: String,
+    /// One sentence.
+    pub why: String,
+}
+
+impl Axes {
+    /// Every combination, works outermost, in the order of the lists. `fits` tells whether mkfs of a file system can be told of the
+    /// allocation units; those that cannot are tried without only, and are in the second list where both was asked for or nothing is left.
+    pub fn combinations(&self, fits: impl Fn(&str) -> bool) -> (Vec<Combination>, Vec<LeftOut>) {
+        let (mut all, mut left_out) = (Vec::new(), Vec::new());
+        for filesystem in &self.filesystems {
+            if self.aligns.contains(&true) && !fits(filesystem) {
+                let why = format!("mkfs.{filesystem} has no option for allocation units of this size");
+                left_out.push(LeftOut { what: format!("{filesystem} fitted to the AU"), why });
+            }
+        }
+        for work in &self.works {
+            for filesystem in &self.filesystems {
+                for align in self.aligns.iter().copied().filter(|align| !align || fits(filesystem)) {
+                    for mount_options in &self.mount_options {
+                        for scheduler in &self.schedulers {
+                            all.push(Combination {
+                                filesystem: filesystem.clone(),
+                                align,
+                                mount_options: mount_options.clone(),
+                                scheduler: scheduler.clone(),
+                                work: work.clone(),
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        (all, left_out)
+    }
+}

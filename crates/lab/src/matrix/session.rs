@@ -1,0 +1,248 @@
+//! Trying the combinations, one after the other.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use record::{Cell, Estimate, Params, Stop};
+use suite::random::Random;
+
+use super::{Combination, Prepared, Results, Site, Unready, order};
+use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
+use crate::work::{Ground, Moment, Progress, Work, WorkError};
+
+/// When to stop trying.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Every combination is tried so often.
+    pub least_repeats: u32,
+    /// And those that may be best go on until they are told apart, but no more often than this.
+    pub most_repeats: u32,
+    /// All sittings together take no longer, in nanoseconds.
+    pub time_limit_ns: Option<u64>,
+}
+
+/// What is tried, on what, and with whose help.
+pub struct Trial<'a> {
+    /// What is tried; their numbers are places in this list.
+    pub combinations: &'a [Combination],
+    /// The works that they name.
+    pub works: &'a [Box<dyn Work>],
+    /// Opens a file on the file system as a device.
+    pub open: OpenAsDevice<'a>,
+    /// Counts the extents of a file.
+    pub count_extents: CountExtents<'a>,
+    /// The time since some fixed point, in nanoseconds.
+    pub clock: &'a dyn Fn() -> u64,
+    /// Every random choice comes from this.
+    pub seed: u64,
+    /// When to stop.
+    pub limits: Limits,
+    /// What earlier sittings took, in nanoseconds.
+    pub used_ns: u64,
+    /// Set from outside to stop at once.
+    pub stop: &'a AtomicBool,
+}
+
+/// What a session tells.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A combination is begun.
+    Begun {
+        /// Which.
+        combination: &'a Combination,
+        /// Which repeat of it, from 1.
+        repeat: u32,
+        /// How many tries are done.
+        done: usize,
+        /// How many there will be, as far as it is known: more, if the best two are not told apart by then.
+        of: usize,
+        /// What is left of all, in nanoseconds, by those done so far.
+        left_ns: Option<u64>,
+    },
+    /// It goes on.
+    Progress(Progress),
+    /// It is done or failed. When this returns, the cells are safe; the first is the headline.
+    Finished(&'a [Cell]),
+    /// Something a person should know.
+    Note(String),
+}
+
+/// How a session ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Everything is tried, and the best two of each work are told apart or the repeats are used up.
+    Complete,
+    /// The time was up.
+    TimeIsUp,
+    /// Somebody set `stop`.
+    Interrupted,
+    /// Nothing more can be tried; why.
+    Failed(String),
+}
+
+/// Hears of a session. An `Err` ends it: what cannot be kept must not be measured.
+pub type Hear<'a> = &'a mut dyn FnMut(&Event<'_>) -> Result<(), String>;
+
+/// Tries what is left of the combinations. `results` holds what earlier sittings found.
+pub fn run(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, hear: Hear<'_>) -> End {
+    let began = (trial.clock)();
+    let every: Vec<usize> = (0..trial.combinations.len()).collect();
+    for repeat in 1..=trial.limits.most_repeats {
+        let chosen = if repeat <= trial.limits.least_repeats { every.clone() } else { results.contenders(trial.combinations) };
+        let order = order::block(trial.seed, repeat, trial.combinations.len(), |number| chosen.contains(&number));
+        for (at, &number) in order.iter().enumerate() {
+            if results.is_over(number, repeat) {
+                continue;
+            }
+            let used_ns = trial.used_ns + (trial.clock)().saturating_sub(began);
+            let combination = &trial.combinations[number];
+            if trial.stop.load(Ordering::Relaxed) {
+                return End::Interrupted;
+            }
+            if is_time_up(trial, results, combination, used_ns) {
+                return End::TimeIsUp;
+            }
+            let rest: Vec<usize> = order[at..].iter().copied().filter(|number| !results.is_over(*number, repeat)).collect();
+            let announced = announce(trial, results, (combination, repeat), &rest, hear);
+            if let Err(reason) = announced.and_then(|()| one(trial, site, results, (number, repeat), hear)) {
+                return reason;
+            }
+        }
+    }
+    End::Complete
+}
+
+/// Whether what this combination is expected to take goes beyond the limit. The first is always tried: without it nothing is known.
+fn is_time_up(trial: &Trial<'_>, results: &Results, combination: &Combination, used_ns: u64) -> bool {
+    let expected_ns = results.expected_ns(combination).unwrap_or(0);
+    trial.limits.time_limit_ns.is_some_and(|limit_ns| used_ns.saturating_add(expected_ns) > limit_ns)
+}
+
+fn announce(
+    trial: &Trial<'_>,
+    results: &Results,
+    (combination, repeat): (&Combination, u32),
+    rest: &[usize],
+    hear: Hear<'_>,
+) -> Result<(), End> {
+    let expected = |number: usize| results.expected_ns(&trial.combinations[number]);
+    let failed = |number: usize| results.failed().iter().any(|failed| failed.combination == number);
+    let blocks_after = u64::from(trial.limits.least_repeats.saturating_sub(repeat));
+    let alive: Vec<usize> = (0..trial.combinations.len()).filter(|number| !failed(*number)).collect();
+    let sum = |numbers: &[usize]| numbers.iter().try_fold(0_u64, |sum, number| Some(sum + expected(*number)?));
+    let left_ns = sum(rest).zip(sum(&alive)).map(|(rest, block)| rest + block * blocks_after);
+    let of = results.done() + rest.len() + alive.len() * blocks_after as usize;
+    hear(&Event::Begun { combination, repeat, done: results.done(), of, left_ns }).map_err(End::Failed)
+}
+
+/// Tries one combination once, and has its cells kept before anything else is done.
+fn one(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, (number, repeat): (usize, u32), hear: Hear<'_>) -> Result<(), End> {
+    let combination = &trial.combinations[number];
+    let began = (trial.clock)();
+    let cells = match site.begin(combination) {
+        Err(Unready::Medium(reason)) => return Err(End::Failed(reason)),
+        Err(Unready::Combination(reason)) => vec![failed_cell(combination, &reason)],
+        Ok(prepared) => {
+            let worked = work(trial, combination, repeat, &prepared, hear);
+            let ended = site.end();
+            // What was measured is kept even if the file system cannot be taken away.
+            let kept = match worked {
+                Err(WorkError::Interrupted { .. }) => return Err(ended.err().map_or(End::Interrupted, End::Failed)),
+                Err(error) => vec![made_on(&prepared, failed_cell(combination, &error.to_string()))],
+                Ok(cells) => cells.into_iter().map(|cell| made_on(&prepared, cell)).collect(),
+            };
+            if let Err(reason) = ended {
+                let _ = keep(results, trial, (number, repeat), kept, hear);
+                return Err(End::Failed(reason));
+            }
+            kept
+        }
+    };
+    results.took(combination, (trial.clock)().saturating_sub(began));
+    keep(results, trial, (number, repeat), cells, hear)
+}
+
+/// Says in a cell what it was measured on.
+fn made_on(prepared: &Prepared, mut cell: Cell) -> Cell {
+    cell.on = Some(prepared.on.clone());
+    cell.labels.insert("mkfs".to_owned(), prepared.mkfs.clone());
+    cell
+}
+
+fn failed_cell(combination: &Combination, reason: &str) -> Cell {
+    let mut cell = Cell::begun("", combination.work.clone(), Params::default());
+    cell.stop = Stop::Error;
+    cell.reason = Some(reason.to_owned());
+    cell
+}
+
+/// Names the cells and hands them over.
+fn keep(results: &mut Results, trial: &Trial<'_>, (number, repeat): (usize, u32), mut cells: Vec<Cell>, hear: Hear<'_>) -> Result<(), End> {
+    let combination = &trial.combinations[number];
+    if cells.is_empty() {
+        cells.push(failed_cell(combination, "the work measured nothing"));
+    }
+    for (part, cell) in cells.iter_mut().enumerate() {
+        let detail = if part == 0 { String::new() } else { format!("/{part}") };
+        cell.id = format!("{}#{repeat}{detail}", combination.id());
+        cell.labels.extend(combination.labels(repeat));
+        if part > 0 {
+            cell.labels.insert("part".to_owned(), part.to_string());
+        }
+    }
+    results.add(trial.combinations, number, repeat, &cells[0]);
+    hear(&Event::Finished(&cells)).map_err(End::Failed)
+}
+
+/// Does the work, looks at its files, and adds what was seen to the headline.
+fn work(trial: &Trial<'_>, combination: &Combination, repeat: u32, prepared: &Prepared, hear: Hear<'_>) -> Result<Vec<Cell>, WorkError> {
+    let name = combination.work.clone();
+    let impossible = |reason: String| WorkError::Impossible { work: name.clone(), reason };
+    let work = trial.works.iter().find(|work| work.name() == combination.work);
+    let work = work.ok_or_else(|| impossible("there is no such work".to_owned()))?;
+    if prepared.free_bytes < work.needs_bytes() {
+        let (needs, free) = (record::units::Bytes(work.needs_bytes()), record::units::Bytes(prepared.free_bytes));
+        return Err(impossible(format!("it needs {needs} and {} has {free} free; a larger target would do", combination.filesystem)));
+    }
+    let (mut before, mut after, mut cost) = (None, None, None);
+    let mut look = |moment| {
+        let seen = Fragmentation::of(&prepared.directory, trial.count_extents);
+        match moment {
+            Moment::Before => before = Some(seen),
+            Moment::After => {
+                after = Some(seen);
+                cost = fragmentation::cost(&prepared.directory, trial.open);
+            }
+        }
+    };
+    let mut ground = Ground {
+        directory: &prepared.directory,
+        open: &mut |path, bytes| (trial.open)(path, bytes),
+        // the same data and the same choices on every file system, others in every repeat
+        seed: Random::new(trial.seed, &format!("{} {repeat}", combination.work)).bits(),
+        stop: trial.stop,
+        hear: &mut |progress| {
+            // progress that is not heard is no reason to end
+            let _ = hear(&Event::Progress(progress));
+        },
+        look: &mut look,
+    };
+    let mut cells = work.run(&mut ground)?;
+    if let Some(headline) = cells.first_mut() {
+        add_fragmentation(headline, before, "before");
+        add_fragmentation(headline, after, "after");
+        add(headline, "fragmentation_read_ratio", cost, 1);
+    }
+    Ok(cells)
+}
+
+fn add(cell: &mut Cell, name: &str, value: Option<f64>, n: u64) {
+    if let Some(value) = value.filter(|value| value.is_finite()) {
+        cell.metrics.other.insert(name.to_owned(), Estimate { value, ci95: None, n });
+    }
+}
+
+fn add_fragmentation(cell: &mut Cell, seen: Option<Fragmentation>, when: &str) {
+    let Some(seen) = seen else { return };
+    add(cell, &format!("extents_per_file_{when}"), seen.extents_per_file(), seen.files);
+    add(cell, &format!("extents_{when}"), (seen.files > 0).then_some(seen.extents as f64), seen.files);
+}

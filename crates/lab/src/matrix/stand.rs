@@ -1,0 +1,79 @@
+//! A real medium that combinations are tried on: scheduler, mkfs, mount, proof, and all of it undone.
+
+use std::path::PathBuf;
+
+use host::{BlockTarget, Changes, Claim, Roots, Staged, recipe};
+
+use super::{Combination, Prepared, Site, Unready};
+
+/// A block device, held, with what is changed of it noted.
+pub struct Stand {
+    target: BlockTarget,
+    claim: Claim,
+    changes: Changes,
+    state_dir: PathBuf,
+    au_bytes: u64,
+    staged: Option<Staged>,
+}
+
+impl Stand {
+    /// On `target`, which `claim` holds. `changes` notes what is changed of its queue, `state_dir` is where mounts are noted; `au_bytes` is what
+    /// file systems are fitted to where a combination says so.
+    pub fn new(target: BlockTarget, claim: Claim, changes: Changes, state_dir: PathBuf, au_bytes: u64) -> Stand {
+        Stand { target, claim, changes, state_dir, au_bytes, staged: None }
+    }
+
+    /// Takes a scheduler on trial: whether the kernel has it for this device.
+    pub fn try_scheduler(&mut self, name: &str) -> Result<(), String> {
+        self.changes.set_queue(&self.target.disk, "scheduler", name).map_err(|error| error.to_string())
+    }
+
+    /// Undoes everything, settings included, and lets go of the medium.
+    ///
+    /// # Errors
+    /// In words; what could not be undone stays noted, for the next start.
+    pub fn leave(mut self) -> Result<(), String> {
+        let ended = self.end();
+        let restored = self.changes.undo().map_err(|error| error.to_string());
+        ended.and(restored)
+    }
+}
+
+impl Site for Stand {
+    fn begin(&mut self, combination: &Combination) -> Result<Prepared, Unready> {
+        let cannot = |error: &dyn std::fmt::Display| Unready::Combination(error.to_string());
+        self.claim.retake().map_err(|error| Unready::Medium(error.to_string()))?;
+        let recipe = recipe(&combination.filesystem)
+            .ok_or_else(|| Unready::Combination(format!("there is no file system '{}'", combination.filesystem)))?;
+        self.try_scheduler(&combination.scheduler).map_err(Unready::Combination)?;
+        let options: Vec<String> = combination.mount_options.split(',').filter(|option| !option.is_empty()).map(str::to_owned).collect();
+        let au_bytes = combination.align.then_some(self.au_bytes);
+        let spec = recipe.spec(au_bytes, &options);
+        let bytes = self.target.size_bytes();
+        let staged =
+            host::stage_filesystem(&mut self.claim, &self.target, 0, bytes, &spec, &self.state_dir).map_err(|error| cannot(&error))?;
+        let directory = staged.mount_point().join("work");
+        let ready = std::fs::create_dir(&directory)
+            .map_err(|error| cannot(&error))
+            .and_then(|()| host::prove_on_device(&Roots::default(), &directory, staged.number()).map_err(|error| cannot(&error)))
+            .and_then(|()| host::free_space(&directory).map_err(|error| cannot(&error)));
+        let on = format!("{}, scheduler {}", staged.description(), combination.scheduler);
+        match ready {
+            Ok(space) => {
+                self.staged = Some(staged);
+                Ok(Prepared { directory, on, mkfs: recipe.mkfs_line(au_bytes, "DEVICE"), free_bytes: space.free_bytes })
+            }
+            Err(error) => {
+                staged.undo().map_err(|error| Unready::Medium(error.to_string()))?;
+                Err(error)
+            }
+        }
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        match self.staged.take() {
+            Some(staged) => staged.undo().map_err(|error| error.to_string()),
+            None => Ok(()),
+        }
+    }
+}
