@@ -39,6 +39,8 @@ pub enum Command {
     Compare(CompareFlags),
     /// Shows the tests, what each does and what can be set.
     Tests(TestsFlags),
+    /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.
+    Watch(WatchFlags),
     /// Simulated media to try things on.
     #[command(subcommand)]
     Sim(SimCommand),
@@ -181,6 +183,23 @@ pub struct CompareFlags {
 pub struct TestsFlags {
     /// Only this test.
     pub test: Option<String>,
+}
+
+/// Flags of `watch`.
+#[derive(Debug, Args)]
+pub struct WatchFlags {
+    /// Devices or partitions: kernel names (sda1), paths, or names under /dev/disk/by-id.
+    #[arg(required = true, value_name = "DEV")]
+    pub devices: Vec<String>,
+    /// How long each look lasts, for example 1s or 100ms.
+    #[arg(long, default_value = "1s", value_name = "DURATION")]
+    pub interval: String,
+    /// Ends after so many; without it, at Ctrl-C.
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// A JSON object for each device and look, a line each, under the names that iostat uses.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What to do with simulated media.

@@ -42,6 +42,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
         Command::Tests(flags) => commands::tests::run(&flags),
+        Command::Watch(flags) => commands::watch::run(&flags),
         Command::Sim(SimCommand::List) => commands::sim::list(),
         Command::Sim(SimCommand::Show { profile }) => commands::sim::show(&profile),
         Command::Sim(SimCommand::Attach(flags)) => commands::attach::attach(&flags),

@@ -1,67 +1,27 @@
-//! `/proc/diskstats` (flash.md A8; kernel documentation admin-guide/iostats).
+//! `/proc/diskstats` and `stat` in sysfs (flash.md A8; kernel documentation admin-guide/iostats).
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use record::Counters;
 
 use crate::roots::{DeviceNumber, Roots};
 
-/// The counters of one device since the system started. Sectors are 512 bytes, whatever the medium's own are.
+/// The counters of one device since the system started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiskStats {
     /// Device number.
     pub number: DeviceNumber,
     /// Kernel name.
     pub name: String,
-    /// Reads completed.
-    pub reads: u64,
-    /// Reads merged with a neighbour before they were issued.
-    pub reads_merged: u64,
-    /// Sectors read.
-    pub sectors_read: u64,
-    /// Time all reads took together, in ms.
-    pub read_ms: u64,
-    /// Writes completed.
-    pub writes: u64,
-    /// Writes merged.
-    pub writes_merged: u64,
-    /// Sectors written.
-    pub sectors_written: u64,
-    /// Time all writes took together, in ms.
-    pub write_ms: u64,
-    /// I/Os in flight now: the only figure that is no running total.
+    /// I/Os in flight now.
     pub in_flight: u64,
-    /// Time with at least one I/O in flight, in ms; counted in jiffies since Linux 5.0.
-    pub busy_ms: u64,
-    /// Time times I/Os in flight, in ms.
-    pub weighted_ms: u64,
-    /// Discards, since Linux 4.18.
-    pub discards: Option<Discards>,
-    /// Flushes, since Linux 5.5; whole devices only.
-    pub flushes: Option<Flushes>,
+    /// The running totals.
+    pub counters: Counters,
 }
 
-/// Discard counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Discards {
-    /// Completed.
-    pub discards: u64,
-    /// Merged.
-    pub merged: u64,
-    /// Sectors discarded.
-    pub sectors: u64,
-    /// Time all took together, in ms.
-    pub ms: u64,
-}
-
-/// Flush counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flushes {
-    /// Completed.
-    pub flushes: u64,
-    /// Time all took together, in ms.
-    pub ms: u64,
-}
-
-/// All devices, in the kernel's order; empty where the file cannot be read.
+/// All devices and partitions, in the kernel's order; empty where the file cannot be read.
 pub fn diskstats(roots: &Roots) -> Vec<DiskStats> {
     parse_diskstats(&fs::read_to_string(roots.proc.join("diskstats")).unwrap_or_default())
 }
@@ -76,53 +36,39 @@ fn parse_line(line: &str) -> Option<DiskStats> {
     let major = words.next()?.parse().ok()?;
     let minor = words.next()?.parse().ok()?;
     let name = words.next()?.to_owned();
-    let fields: Vec<u64> = words.map(str::parse).collect::<Result<_, _>>().ok()?;
-    let [
-        reads,
-        reads_merged,
-        sectors_read,
-        read_ms,
-        writes,
-        writes_merged,
-        sectors_written,
-        write_ms,
-        in_flight,
-        busy_ms,
-        weighted_ms,
-        later @ ..,
-    ] = fields.as_slice()
-    else {
-        return None;
-    };
-    let discards = match later {
-        [discards, merged, sectors, ms, ..] => Some(Discards { discards: *discards, merged: *merged, sectors: *sectors, ms: *ms }),
-        _ => None,
-    };
-    let flushes = match later {
-        [_, _, _, _, flushes, ms, ..] => Some(Flushes { flushes: *flushes, ms: *ms }),
-        _ => None,
-    };
-    Some(DiskStats {
-        number: DeviceNumber { major, minor },
-        name,
-        reads: *reads,
-        reads_merged: *reads_merged,
-        sectors_read: *sectors_read,
-        read_ms: *read_ms,
-        writes: *writes,
-        writes_merged: *writes_merged,
-        sectors_written: *sectors_written,
-        write_ms: *write_ms,
-        in_flight: *in_flight,
-        busy_ms: *busy_ms,
-        weighted_ms: *weighted_ms,
-        discards,
-        flushes,
-    })
+    let fields = numbers(words)?;
+    Some(DiskStats { number: DeviceNumber { major, minor }, name, in_flight: *fields.get(8)?, counters: Counters::from_fields(&fields)? })
+}
+
+fn numbers<'a>(words: impl Iterator<Item = &'a str>) -> Option<Vec<u64>> {
+    words.map(str::parse).collect::<Result<_, _>>().ok()
+}
+
+/// The counters of one device, asked again and again: a tenth of the cost of the list of all.
+#[derive(Debug)]
+pub struct StatFile(File);
+
+impl StatFile {
+    /// Opens `stat` of the device or partition with that number.
+    pub fn open(roots: &Roots, number: DeviceNumber) -> io::Result<StatFile> {
+        File::open(roots.sys.join(format!("dev/block/{number}/stat"))).map(StatFile)
+    }
+
+    /// What is counted now. An error once the device is gone.
+    pub fn read(&self) -> io::Result<Counters> {
+        // 17 numbers of at most 20 digits, and what later kernels may add
+        let mut text = [0; 1024];
+        let length = self.0.read_at(&mut text, 0)?;
+        let text = str::from_utf8(&text[..length]).unwrap_or_default();
+        let counters = numbers(text.split_whitespace()).as_deref().and_then(Counters::from_fields);
+        counters.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kernel's counters are not in the form known"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use record::{Flushed, Served};
+
     use super::*;
 
     #[test]
@@ -132,11 +78,29 @@ mod tests {
         let all = parse_diskstats(text);
         let names: Vec<&str> = all.iter().map(|disk| disk.name.as_str()).collect();
         assert_eq!(names, ["sda", "mmcblk0", "vda"]);
-        assert_eq!((all[0].reads, all[0].write_ms, all[0].in_flight, all[0].weighted_ms), (1, 8, 9, 11));
-        assert_eq!((all[0].discards, all[0].flushes, all[1].flushes), (None, None, None));
-        assert_eq!(all[1].discards, Some(Discards { discards: 12, merged: 13, sectors: 14, ms: 15 }));
-        assert_eq!(all[2].flushes, Some(Flushes { flushes: 16, ms: 17 }));
+        let [sda, mmcblk0, vda] = [all[0].counters, all[1].counters, all[2].counters];
+        assert_eq!((sda.read.ios, sda.write.ms, all[0].in_flight, sda.weighted_ms), (1, 8, 9, 11));
+        assert_eq!((sda.discard, sda.flush, mmcblk0.flush), (None, None, None));
+        assert_eq!(mmcblk0.discard, Some(Served { ios: 12, merged: 13, sectors: 14, ms: 15 }));
+        assert_eq!(vda.flush, Some(Flushed { ios: 16, ms: 17 }));
         assert_eq!(all[2].number.to_string(), "254:0");
+    }
+
+    #[test]
+    fn one_device_is_asked_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        let number = DeviceNumber { major: 8, minor: 0 };
+        assert!(StatFile::open(&roots, number).is_err());
+        fs::create_dir_all(roots.sys.join("dev/block/8:0")).unwrap();
+        let write = |text: &str| fs::write(roots.sys.join("dev/block/8:0/stat"), text).unwrap();
+        write("     1        2        3        4        5        6        7        8        9       10       11\n");
+        let stat = StatFile::open(&roots, number).unwrap();
+        assert_eq!(stat.read().unwrap(), parse_diskstats("8 0 sda 1 2 3 4 5 6 7 8 9 10 11")[0].counters);
+        write("2 2 3 4 5 6 7 8 9 10 12 0 0 0 0\n");
+        assert_eq!((stat.read().unwrap().read.ios, stat.read().unwrap().weighted_ms), (2, 12));
+        write("");
+        assert_eq!(stat.read().unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod uses;
 
 pub use changes::{ChangeError, Changes, Undone, clean_changes};
 pub use claim::{Claim, ClaimError, claim};
-pub use diskstats::{Discards, DiskStats, Flushes, diskstats, parse_diskstats};
+pub use diskstats::{DiskStats, StatFile, diskstats, parse_diskstats};
 pub use facts::{end_temperatures, facts, load, temperatures_now, throttled};
 pub use filesystems::{Nature, Space, nature};
 pub use identity::registers;

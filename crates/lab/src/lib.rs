@@ -3,4 +3,5 @@
 pub mod fragmentation;
 pub mod matrix;
 pub mod trace;
+pub mod watch;
 pub mod work;

@@ -3,6 +3,7 @@
 //! A record holds plan, medium, host, software version and raw histograms and series, so that every table, finding and report
 //! can be redone without measuring again. This room knows nothing of files, clocks, threads, command lines, HTML or HTTP.
 
+mod activity;
 mod cell;
 mod flag;
 mod histogram;
@@ -12,6 +13,7 @@ mod run;
 mod series;
 pub mod units;
 
+pub use activity::{Activity, Counters, Flow, Flushed, Sample, Served};
 pub use cell::{Cell, Content, Direction, Estimate, Latency, Metrics, Params, Path, Pattern, Region, Stop, Sync};
 pub use flag::Flag;
 pub use histogram::{Histogram, HistogramError};

@@ -10,3 +10,4 @@ pub mod runs;
 pub mod show;
 pub mod sim;
 pub mod tests;
+pub mod watch;

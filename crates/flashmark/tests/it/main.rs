@@ -13,3 +13,4 @@ mod refusals;
 mod sim_runs;
 mod span;
 mod support;
+mod watch;

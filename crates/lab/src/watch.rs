@@ -1,0 +1,169 @@
+//! What a device does from moment to moment, by the kernel's own counters: the columns of `iostat -x` (flash.md A8).
+//!
+//! The columns are [`record::Activity`], a pure function of two looks and the time between. Here a device is found by whatever name
+//! a person has for it, looked at, and missed when it is gone. Needs no rights.
+
+mod near;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use host::{DeviceNumber, DiskStats, Node, Roots};
+use record::{Activity, Counters};
+use rustix::time::{ClockId, clock_gettime};
+
+pub use table::{COLUMNS, Column, header, line, object};
+
+/// A device cannot be watched, or not any longer.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum WatchError {
+    /// No such device.
+    #[error("there is no device '{asked}'; {}", did_you_mean(near))]
+    Missing {
+        /// As given.
+        asked: String,
+        /// Kernel names and names under `/dev/disk/by-id` that are nearest to it.
+        near: Vec<String>,
+    },
+    /// There is such a thing, but it is no block device.
+    #[error("'{asked}' is {what}, not a block device{}", on.as_ref().map(|on| format!("; it is on {on}")).unwrap_or_default())]
+    NotABlockDevice {
+        /// As given.
+        asked: String,
+        /// "a directory".
+        what: &'static str,
+        /// Kernel name of the device it is on.
+        on: Option<String>,
+    },
+    /// A reader without a card, an unused loop device.
+    #[error("{name} holds no medium (size 0); put one in, or see `flashmark list`")]
+    Empty {
+        /// Kernel name.
+        name: String,
+    },
+    /// Unplugged, detached, its card pulled or changed.
+    #[error("{name} is gone: {how}")]
+    Gone {
+        /// Kernel name.
+        name: String,
+        /// "the kernel does not know it any more".
+        how: &'static str,
+    },
+    /// `/proc/diskstats` does not name it.
+    #[error("the kernel counts nothing for {name}: /proc/diskstats does not name it")]
+    NotCounted {
+        /// Kernel name.
+        name: String,
+    },
+}
+
+fn did_you_mean(near: &[String]) -> String {
+    match near {
+        [] => "`flashmark list` shows what is plugged in".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
+    }
+}
+
+/// A device or partition that is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// Kernel name: "sda1".
+    pub name: String,
+    /// Its number: what it is known by from here on.
+    pub number: DeviceNumber,
+    /// The kernel's count of media: another medium in the same slot has another one.
+    diskseq: Option<String>,
+}
+
+/// The counters of some devices at one moment.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Nanoseconds on the raw monotonic clock.
+    pub at_ns: u64,
+    all: Vec<DiskStats>,
+}
+
+/// Finds a device by its kernel name (`sda1`), any path to its node, or its name under `/dev/disk/by-id`.
+pub fn find(roots: &Roots, asked: &str) -> Result<Watched, WatchError> {
+    let known = host::diskstats(roots);
+    let path = Path::new(asked);
+    let places = [path.to_owned(), Path::new("/dev").join(asked), Path::new("/dev/disk/by-id").join(asked)];
+    // A bare word is a name of the kernel's before it is a file that happens to lie here.
+    let by_name = known.iter().find(|disk| disk.name == asked || disk.name.replace('!', "/") == asked).map(|disk| disk.number);
+    let number = by_name.or_else(|| places.iter().find_map(|place| roots.block_number(place)));
+    let Some(number) = number else { return Err(not_found(roots, asked, &known)) };
+    let name = known.iter().find(|disk| disk.number == number).map(|disk| disk.name.clone());
+    let name = name.ok_or_else(|| WatchError::NotCounted { name: asked.to_owned() })?;
+    let watched = Watched { diskseq: attribute(roots, number, "diskseq"), name, number };
+    match watched.size(roots).as_deref() {
+        Some("0") => Err(WatchError::Empty { name: watched.name }),
+        _ => Ok(watched),
+    }
+}
+
+/// Says what there is instead.
+fn not_found(roots: &Roots, asked: &str, known: &[DiskStats]) -> WatchError {
+    let path = Path::new(asked);
+    let what = match roots.node(path) {
+        Ok(Node::Directory) => "a directory",
+        Ok(Node::File) => "a file",
+        Ok(Node::Character) => "a character device",
+        Ok(Node::Fifo | Node::Socket) => "a pipe or socket",
+        Ok(Node::Block(_)) | Err(_) => {
+            let by_id = names_in(&roots.dev.join("disk/by-id"));
+            let names = known.iter().map(|disk| disk.name.as_str()).chain(by_id.iter().map(String::as_str));
+            return WatchError::Missing { asked: asked.to_owned(), near: near::nearest(asked, names) };
+        }
+    };
+    let place = host::device_of_directory(roots, path).ok();
+    let on = place.and_then(|place| place.partition.map(|part| part.name).or(place.disk.map(|disk| disk.name)));
+    WatchError::NotABlockDevice { asked: asked.to_owned(), what, on }
+}
+
+fn names_in(dir: &Path) -> Vec<String> {
+    fs::read_dir(dir).into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// A small text that sysfs has about a device.
+fn attribute(roots: &Roots, number: DeviceNumber, name: &str) -> Option<String> {
+    let directory: PathBuf = roots.sys.join("dev/block").join(number.to_string());
+    fs::read_to_string(directory.join(name)).ok().map(|text| text.trim().to_owned())
+}
+
+impl Watched {
+    fn size(&self, roots: &Roots) -> Option<String> {
+        attribute(roots, self.number, "size")
+    }
+
+    /// Its counters in a look.
+    pub fn counters(&self, look: &Look) -> Option<Counters> {
+        look.all.iter().find(|disk| disk.number == self.number && disk.name == self.name).map(|disk| disk.counters)
+    }
+
+    /// What it did between two looks; an error where it is not there any more, or is another one under the same name.
+    pub fn activity(&self, roots: &Roots, before: &Look, after: &Look) -> Result<Activity, WatchError> {
+        let gone = |how| WatchError::Gone { name: self.name.clone(), how };
+        let (Some(first), Some(last)) = (self.counters(before), self.counters(after)) else {
+            return Err(gone("the kernel does not know it any more"));
+        };
+        if self.size(roots).as_deref() == Some("0") {
+            return Err(gone("there is no medium in it any more"));
+        }
+        let another = || gone("another medium has taken its place");
+        if attribute(roots, self.number, "diskseq") != self.diskseq {
+            return Err(another());
+        }
+        Activity::between(&first, &last, after.at_ns.saturating_sub(before.at_ns)).ok_or_else(another)
+    }
+}
+
+/// Looks at all devices at once.
+pub fn look(roots: &Roots) -> Look {
+    let at = clock_gettime(ClockId::MonotonicRaw);
+    let at_ns = at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64;
+    Look { at_ns, all: host::diskstats(roots) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+use super::*;
+
+/// A tree with one disk of two partitions, a card reader without a card, and links.
+struct Tree {
+    dir: tempfile::TempDir,
+    roots: Roots,
+}
+
+impl Tree {
+    fn new() -> Tree {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        fs::create_dir_all(roots.proc.join("self")).unwrap();
+        fs::create_dir_all(roots.dev.join("disk/by-id")).unwrap();
+        let tree = Tree { dir, roots };
+        for (number, name, size) in [("8:0", "sda", "2000"), ("8:1", "sda1", "1000"), ("8:16", "sdb", "0")] {
+            fs::create_dir_all(tree.sys(number)).unwrap();
+            fs::write(tree.sys(number).join("size"), format!("{size}\n")).unwrap();
+            fs::write(tree.sys(number).join("diskseq"), "7\n").unwrap();
+            fs::write(tree.roots.dev.join(name), format!("block {number}")).unwrap();
+        }
+        std::os::unix::fs::symlink("../../sda1", tree.roots.dev.join("disk/by-id/usb-Cheap_Stick-part1")).unwrap();
+        tree.count(&[("8 0 sda", 0), ("8 1 sda1", 0), ("8 16 sdb", 0)]);
+        tree
+    }
+
+    fn sys(&self, number: &str) -> PathBuf {
+        self.roots.sys.join("dev/block").join(number)
+    }
+
+    /// Lets the kernel count this many of everything.
+    fn count(&self, disks: &[(&str, u64)]) {
+        let line = |(disk, count): &(&str, u64)| format!("{disk}{}\n", format!(" {count}").repeat(17));
+        fs::write(self.roots.proc.join("diskstats"), disks.iter().map(line).collect::<String>()).unwrap();
+    }
+
+    fn find(&self, asked: &str) -> Result<Watched, String> {
+        find(&self.roots, asked).map_err(|error| error.to_string())
+    }
+
+    fn look(&self) -> Look {
+        look(&self.roots)
+    }
+}
+
+#[test]
+fn a_device_has_many_names() {
+    let tree = Tree::new();
+    for asked in ["sda1", "/dev/sda1", "/dev/disk/by-id/usb-Cheap_Stick-part1", "usb-Cheap_Stick-part1"] {
+        let found = tree.find(asked).unwrap();
+        assert_eq!((found.name.as_str(), found.number.to_string().as_str()), ("sda1", "8:1"), "{asked}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_named_with_what_is() {
+    let tree = Tree::new();
+    let said = |asked: &str| tree.find(asked).unwrap_err();
+    insta::assert_snapshot!(said("sda2"), @"there is no device 'sda2'; did you mean sda or sda1 or sdb?");
+    insta::assert_snapshot!(said("/dev/disk/by-id/usb-Cheap"), @"there is no device '/dev/disk/by-id/usb-Cheap'; did you mean usb-Cheap_Stick-part1?");
+    insta::assert_snapshot!(said("nvme0n1"), @"there is no device 'nvme0n1'; `flashmark list` shows what is plugged in");
+    insta::assert_snapshot!(said("sdb"), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
+    let here = tree.dir.path().display().to_string();
+    assert_eq!(said(&here), format!("'{here}' is a directory, not a block device"));
+}
+
+#[test]
+fn a_device_that_vanishes_is_missed_and_another_is_not_taken_for_it() {
+    let tree = Tree::new();
+    let watched = tree.find("sda").unwrap();
+    let before = tree.look();
+    tree.count(&[("8 0 sda", 5), ("8 1 sda1", 5)]);
+    let activity = |after: &Look| watched.activity(&tree.roots, &before, after).map_err(|error| error.to_string());
+    assert!(activity(&tree.look()).unwrap().read.ios_per_s > 0.0);
+
+    tree.count(&[("8 1 sda1", 5)]);
+    insta::assert_snapshot!(activity(&tree.look()).unwrap_err(), @"sda is gone: the kernel does not know it any more");
+    tree.count(&[("8 0 sdc", 5)]);
+    insta::assert_snapshot!(activity(&tree.look()).unwrap_err(), @"sda is gone: the kernel does not know it any more");
+    tree.count(&[("8 0 sda", 6)]);
+    fs::write(tree.sys("8:0").join("size"), "0\n").unwrap();
+    insta::assert_snapshot!(activity(&tree.look()).unwrap_err(), @"sda is gone: there is no medium in it any more");
+    fs::write(tree.sys("8:0").join("size"), "2000\n").unwrap();
+    fs::write(tree.sys("8:0").join("diskseq"), "8\n").unwrap();
+    insta::assert_snapshot!(activity(&tree.look()).unwrap_err(), @"sda is gone: another medium has taken its place");
+    fs::remove_file(tree.sys("8:0").join("diskseq")).unwrap();
+}
+
+#[test]
+fn a_line_and_an_object_hold_every_column() {
+    let counters = |text: &str| host::parse_diskstats(text)[0].counters;
+    let old = Activity::between(&Counters::default(), &counters("8 0 sda 0 0 0 0 204 0 2208 135464 0 936 89200"), 10_000_000_000);
+    let old = line("sda", &old.unwrap());
+    let words: Vec<&str> = old.split_whitespace().collect();
+    assert_eq!(words.len(), COLUMNS.len() + 1);
+    assert_eq!(header().len(), old.len());
+    let at = |name: &str| words[1 + COLUMNS.iter().position(|column| column.name == name).unwrap()];
+    assert_eq!(["w/s", "wkB/s", "aqu-sz", "%util", "svctm", "d/s", "f/s"].map(at), ["20.40", "110.40", "8.92", "9.36", "4.59", "-", "-"]);
+}
