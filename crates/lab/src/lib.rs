@@ -2,6 +2,7 @@
 
 pub mod fragmentation;
 pub mod matrix;
+pub mod replay;
 pub mod trace;
 pub mod watch;
 pub mod work;

@@ -11,6 +11,9 @@ mod iolog;
 mod kernel;
 mod open;
 mod pairs;
+mod survey;
+#[cfg(test)]
+mod tests;
 
 use device::Op;
 
@@ -19,6 +22,7 @@ pub use format::{Header, Reader, Writer};
 pub use kernel::{What, rwbs};
 pub use open::{Form, Trace, open};
 pub use pairs::{Pairs, Place};
+pub use survey::{Course, Recorded, Span, Survey, op_index};
 
 /// What was asked of a request beside its operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

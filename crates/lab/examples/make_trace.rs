@@ -1,0 +1,40 @@
+//! Makes a trace of any length, to see what a replay costs: `cargo run --release -p flashmark-lab --example make_trace -- 10000000 FILE`.
+//! Four requests at once, reads and writes of 4 KiB at random places of the first GiB, a flush now and then.
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a tool that prints")]
+
+use std::fs::File;
+use std::io::BufWriter;
+
+use device::Op;
+use flashmark_lab::trace::{Header, Issue, Marks, Writer};
+
+const PLACES: u64 = (1 << 30) / 4096;
+const AT_ONCE: u64 = 4;
+const APART_NS: u64 = 50_000;
+
+fn main() -> std::io::Result<()> {
+    let mut words = std::env::args().skip(1);
+    let (Some(requests), Some(path)) = (words.next().and_then(|word| word.parse::<u64>().ok()), words.next()) else {
+        println!("make_trace REQUESTS FILE");
+        std::process::exit(2);
+    };
+    let header = Header { device: "made".into(), recorder: "make_trace".into(), ..Header::default() };
+    let mut writer = Writer::new(BufWriter::new(File::create(&path)?), &header)?;
+    let mut state = 1u64;
+    for number in 0..requests {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let op = match (number % 64, state >> 62) {
+            (63, _) => Op::Flush,
+            (_, 0) => Op::Read,
+            _ => Op::Write,
+        };
+        let (offset_bytes, length_bytes) = if op == Op::Flush { (0, 0) } else { ((state >> 20) % PLACES * 4096, 4096) };
+        let time_ns = number * APART_NS;
+        writer.issued(&Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 1, cpu: 0, pid: 1 })?;
+        if let Some(done) = number.checked_sub(AT_ONCE - 1) {
+            writer.completed(time_ns + APART_NS / 2, done)?;
+        }
+    }
+    writer.finish()?;
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! What a replay came to as cells: one about the whole, and one for each kind of operation, held against what was recorded.
+
+use std::collections::BTreeMap;
+
+use device::{Facts, Op};
+use record::units::{Nanos, significant};
+use record::{Cell, Content, Direction, Estimate, Flag, Histogram, Latency, Params, PlannedCell, Stop};
+use stats::{quantile_ranks, smallest_sample};
+
+use super::player::Done;
+use super::{Outcome, Pace, Placing, Settings};
+use crate::trace::{Recorded, Survey, op_index};
+
+/// The test's name in records.
+pub const TEST: &str = "replay";
+const OPS: [(Op, &str, Option<Direction>); 4] = [
+    (Op::Read, "reads", Some(Direction::Read)),
+    (Op::Write, "writes", Some(Direction::Write)),
+    (Op::Flush, "flushes", None),
+    (Op::Discard, "discards", None),
+];
+/// An I/O as long as this is a doubt.
+const STALL_NS: u64 = 5_000_000_000;
+
+/// The pace in words: "as recorded", "10 times faster", "as fast as possible".
+pub fn title(pace: Pace) -> String {
+    match pace {
+        Pace::Times(1.0) => "as recorded".into(),
+        Pace::Times(times) => format!("{} times as fast", significant(times)),
+        Pace::Max => "as fast as possible".into(),
+    }
+}
+
+/// The cells that a replay will leave: the whole, then the operations that the trace has and that are not left out.
+pub fn planned(survey: &Survey, placing: &Placing, settings: &Settings, facts: &Facts) -> Vec<PlannedCell> {
+    let span = placing.span();
+    let writes = if settings.reads_only { 0 } else { survey.of_op(Op::Write).requests };
+    // Each may be widened by a block at either end.
+    let widened = writes.saturating_mul(2 * facts.logical_block_bytes);
+    let written = if settings.reads_only { 0 } else { survey.of_op(Op::Write).bytes.saturating_add(widened) };
+    let params = Params {
+        form: Some(title(settings.pace)),
+        span_offset_bytes: Some(span.offset_bytes),
+        span_bytes: Some(span.bytes),
+        queue_depth: if survey.completions == 0 { settings.depth } else { survey.depth }.max(1),
+        threads: 1,
+        content: (written > 0).then_some(Content::Incompressible),
+        ..Params::default()
+    };
+    let max_ns = match settings.pace {
+        Pace::Times(times) => (survey.duration_ns as f64 / times) as u64,
+        Pace::Max => survey.duration_ns,
+    };
+    let discards = !settings.reads_only && survey.of_op(Op::Discard).requests > 0;
+    let whole = cell(1, params.clone(), max_ns, written.max(u64::from(discards)));
+    let of_op = OPS.iter().filter(|(op, ..)| survey.of_op(*op).requests > 0 && is_wanted(*op, settings, facts));
+    let of_op = of_op.enumerate().map(|(at, (_, form, direction))| {
+        let params = Params { form: Some((*form).into()), direction: *direction, content: None, ..params.clone() };
+        cell(at + 2, params, 0, 0)
+    });
+    std::iter::once(whole).chain(of_op).collect()
+}
+
+fn is_wanted(op: Op, settings: &Settings, facts: &Facts) -> bool {
+    match op {
+        Op::Read => true,
+        Op::Discard => !settings.reads_only && facts.discards,
+        Op::Write | Op::Flush => !settings.reads_only,
+    }
+}
+
+fn cell(number: usize, params: Params, max_ns: u64, max_written_bytes: u64) -> PlannedCell {
+    PlannedCell { id: format!("{TEST}/{number}"), test: TEST.into(), params, max_ns, max_written_bytes }
+}
+
+/// The results, one cell for each that was planned.
+pub fn cells(planned: &[PlannedCell], survey: &Survey, settings: &Settings, outcome: &Outcome) -> Vec<Cell> {
+    let stop = outcome.stop.unwrap_or(Stop::Ops);
+    let reason = outcome.failure.as_ref().map(ToString::to_string);
+    let begun = |planned: &PlannedCell| {
+        let mut cell = Cell::begun(&planned.id, &planned.test, planned.params.clone());
+        cell.stop = stop;
+        cell.reason = reason.clone();
+        cell.elapsed_ns = outcome.elapsed_ns;
+        cell
+    };
+    let mut cells = Vec::new();
+    for (at, planned) in planned.iter().enumerate() {
+        let mut cell = begun(planned);
+        match OPS.iter().find(|(_, form, _)| at > 0 && planned.params.form.as_deref() == Some(form)) {
+            Some((op, ..)) => of_op(&mut cell, &outcome.by_op[op_index(*op)], survey.of_op(*op)),
+            None => whole(&mut cell, survey, settings, outcome),
+        }
+        cells.push(cell);
+    }
+    cells
+}
+
+fn whole(cell: &mut Cell, survey: &Survey, settings: &Settings, outcome: &Outcome) {
+    let mut histogram = Histogram::default();
+    outcome.by_op.iter().for_each(|done| histogram.merge(&done.latency));
+    let worst_ns = outcome.by_op.iter().map(|done| done.worst_ns).max().unwrap_or(0);
+    cell.ops = outcome.ops();
+    cell.bytes = outcome.bytes();
+    cell.written_bytes = outcome.written_bytes();
+    let n = cell.ops;
+    let other = &mut cell.metrics.other;
+    let mut fact = |name: &str, value: f64| {
+        other.insert(name.into(), Estimate { value, ci95: None, n });
+    };
+    fact("replay_elapsed_ns", outcome.elapsed_ns as f64);
+    fact("replay_recorded_ns", survey.duration_ns as f64);
+    let seconds = outcome.elapsed_ns as f64 / 1e9;
+    if seconds > 0.0 {
+        fact("replay_iops", n as f64 / seconds);
+        fact("replay_bps", outcome.bytes() as f64 / seconds);
+    }
+    if let Some(cpu_ns) = outcome.cpu_ns.filter(|_| n > 0) {
+        fact("cpu_ns_per_io", cpu_ns as f64 / n as f64);
+    }
+    if settings.pace != Pace::Max && !outcome.error.is_empty() {
+        fact("replay_submission_error_p50_ns", outcome.error.quantile(0.5) as f64);
+        if outcome.error.len() >= smallest_sample(0.99) {
+            fact("replay_submission_error_p99_ns", outcome.error.quantile(0.99) as f64);
+        }
+        fact("replay_submission_error_max_ns", outcome.error.max() as f64);
+        fact("replay_held_back", outcome.held_back as f64);
+        let (due_ns, was_ns) = outcome.last_ns;
+        if due_ns > 0 {
+            fact("replay_timing_drift_percent", (was_ns as f64 - due_ns as f64) / due_ns as f64 * 100.0);
+        }
+    }
+    if !histogram.is_empty() {
+        cell.metrics.latency_ns = Some(latency(&histogram, worst_ns));
+        cell.histogram = Some(histogram);
+    }
+    cell.series = vec![outcome.course.series("latency, replayed")];
+    if !survey.course.is_empty() {
+        cell.series.push(survey.course.series("latency, recorded"));
+    }
+    cell.series.retain(|series| !series.points.is_empty());
+    cell.flags = flags(survey, outcome, worst_ns);
+}
+
+/// One kind of operation, and how it compares with the recording.
+fn of_op(cell: &mut Cell, done: &Done, recorded: &Recorded) {
+    cell.ops = done.ops;
+    cell.bytes = done.bytes;
+    if done.latency.is_empty() {
+        return;
+    }
+    cell.metrics.latency_ns = Some(latency(&done.latency, done.worst_ns));
+    for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
+        let Some((then, then_ci)) = quantile(&recorded.latency, share) else { continue };
+        let n = recorded.latency.len();
+        let value = Estimate { value: then, ci95: then_ci, n };
+        cell.metrics.other.insert(format!("recorded_{name}_ns"), value);
+        let Some((now, now_ci)) = quantile(&done.latency, share) else { continue };
+        // From the ends that are farthest apart: wider than it need be, and never too narrow by this.
+        let ci95 = now_ci.zip(then_ci).filter(|(_, then)| then[0] > 0.0).map(|(now, then)| [now[0] / then[1], now[1] / then[0]]);
+        let ratio = Estimate { value: now / then, ci95, n: n.min(done.latency.len()) };
+        cell.metrics.other.insert(format!("{name}_over_recorded_ratio"), ratio);
+    }
+    cell.histogram = Some(done.latency.clone());
+}
+
+/// A quantile in nanoseconds with its interval; `None` where there are too few samples (flash.md F1).
+fn quantile(histogram: &Histogram, share: f64) -> Option<(f64, Option<[f64; 2]>)> {
+    if histogram.len() < smallest_sample(share) {
+        return None;
+    }
+    let ranks = quantile_ranks(histogram.len(), share, 0.95);
+    let ends = ranks.map(|(low, high)| [low, high].map(|rank| histogram.order_statistic(rank) as f64));
+    Some((histogram.quantile(share) as f64, ends))
+}
+
+fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
+    let at = |share: f64| quantile(histogram, share).map(|(ns, _)| ns as u64);
+    let named = [("p50", 0.5), ("p99", 0.99)].into_iter();
+    let ends = named.filter_map(|(name, share)| Some((name.to_owned(), quantile(histogram, share)?.1?.map(|ns| ns as u64))));
+    let ci95: BTreeMap<String, [u64; 2]> = ends.collect();
+    Latency {
+        n: histogram.len(),
+        min: histogram.min(),
+        mean: histogram.mean(),
+        p50: at(0.5),
+        p90: at(0.9),
+        p95: at(0.95),
+        p99: at(0.99),
+        p99_9: at(0.999),
+        max: worst_ns,
+        ci95,
+    }
+}
+
+/// What is to be known when reading the figures.
+fn flags(survey: &Survey, outcome: &Outcome, worst_ns: u64) -> Vec<Flag> {
+    let notes = &survey.notes;
+    let [beyond, not_read, no_discards] = outcome.left;
+    let said = [
+        notes.cut_off.as_ref().map(|how| format!("the trace is not whole: {how}; what comes before was replayed")),
+        (notes.lost > 0).then(|| format!("the recorder lost {} events; what they were is not known", notes.lost)),
+        (survey.completions == 0).then(|| "the trace does not say when requests were done: nothing to compare with".to_owned()),
+        (survey.spans.len() > 1).then(|| format!("{} recorded devices or files, laid one behind the other", survey.spans.len())),
+        (beyond > 0).then(|| format!("{beyond} requests beyond the end of the target were left out")),
+        (not_read > 0).then(|| format!("{not_read} writes, flushes and discards were left out, as only reads were wanted")),
+        (no_discards > 0).then(|| format!("{no_discards} discards were left out: the target takes none")),
+        (outcome.widened > 0).then(|| format!("{} requests were widened to whole blocks of the target", outcome.widened)),
+        (outcome.crowded > 0).then(|| format!("{} requests waited for a place among those in flight", outcome.crowded)),
+        (outcome.held_back > 0).then(|| {
+            let late = outcome.last_ns.1.saturating_sub(outcome.last_ns.0);
+            format!(
+                "{} requests were late, because what they waited for was slower than recorded; the last one by {}",
+                outcome.held_back,
+                Nanos(late)
+            )
+        }),
+    ];
+    let mut flags: Vec<Flag> = said.into_iter().flatten().map(|text| Flag::Note { text }).collect();
+    if outcome.zero_latencies > 0 {
+        flags.push(Flag::ZeroLatency { n: outcome.zero_latencies });
+    }
+    if worst_ns >= STALL_NS {
+        flags.push(Flag::Stalled { longest_ns: worst_ns });
+    }
+    flags
+}

@@ -1,0 +1,46 @@
+//! A new file has nothing to read: what a trace will read is written first.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::{Completion, Device, Extent, Filler, IoError, Request};
+use record::Content;
+use record::units::MIB;
+
+use super::Heard;
+
+/// Writes in flight.
+const LANES: u32 = 4;
+
+/// Writes all of `extent` once, in sequence, with data that no controller shrinks; `false` if it was stopped.
+pub fn fill(device: &mut dyn Device, extent: Extent, seed: u64, stop: &AtomicBool, hear: &mut dyn FnMut(Heard)) -> Result<bool, IoError> {
+    let lanes = LANES.min(device.facts().max_in_flight);
+    device.prepare(lanes, MIB as usize)?;
+    let (filler, started_ns) = (Filler::new(seed), device.now());
+    let mut free: Vec<u32> = (0..lanes).collect();
+    let mut done: Vec<Completion> = Vec::new();
+    let (mut asked, mut ops) = (0, 0);
+    while asked < extent.bytes || free.len() < lanes as usize {
+        let stopped = stop.load(Ordering::Relaxed);
+        if stopped && free.len() == lanes as usize {
+            return Ok(false);
+        }
+        if let Some(slot) = free.pop_if(|_| asked < extent.bytes && !stopped) {
+            let bytes = MIB.min(extent.bytes - asked);
+            let at = extent.offset_bytes + asked;
+            filler.fill(&mut device.buffer(slot)[..bytes as usize], Content::Incompressible, u32::MAX - 1, at);
+            device.submit(Request::write(slot, at, bytes))?;
+            asked += bytes;
+            continue;
+        }
+        device.reap(1, &mut done)?;
+        for completion in done.drain(..) {
+            completion.result?;
+            free.push(completion.slot);
+            ops += 1;
+        }
+        let elapsed_ns = device.now().saturating_sub(started_ns);
+        let share = asked as f64 / extent.bytes.max(1) as f64;
+        hear(Heard { ops, bytes: asked, written_bytes: asked, share, elapsed_ns });
+    }
+    Ok(true)
+}

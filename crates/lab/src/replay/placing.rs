@@ -1,0 +1,140 @@
+//! Where on the medium a recorded request goes.
+
+use device::{Extent, Facts, Op};
+use record::units::MIB;
+
+use super::{ReplayError, Settings};
+use crate::trace::{Issue, Survey};
+
+/// The stretch that scaling moves as a whole, so that what lay together does so again: a sequential run must not become a random one.
+const CHUNK_BYTES: u64 = MIB;
+
+/// What becomes of a trace on a medium of another size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fit {
+    /// It must have room.
+    #[default]
+    Exact,
+    /// Squeezed or stretched to the whole medium, each MiB as a whole.
+    Scale,
+    /// Modulo the size of the medium.
+    Wrap,
+    /// What reaches beyond the medium is left out.
+    Skip,
+}
+
+/// Why a request is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// The medium ends before it.
+    Beyond,
+    /// Only reads are wanted.
+    NotRead,
+    /// The medium takes no discards.
+    NoDiscards,
+}
+
+/// Where requests go.
+#[derive(Clone, Debug)]
+pub struct Placing {
+    fit: Fit,
+    /// Where the replay may touch the medium.
+    room: Extent,
+    unit: u64,
+    /// Of each recorded device or file, where it begins in the trace's own address space.
+    bases: Vec<(u32, u64)>,
+    /// Size of that address space, rounded up to the unit.
+    trace_bytes: u64,
+    reads_only: bool,
+    discards: bool,
+}
+
+impl Placing {
+    /// Places `survey`'s requests in `room` of a medium, or says why that cannot be.
+    pub fn new(survey: &Survey, settings: &Settings, facts: &Facts, room: Extent) -> Result<Placing, ReplayError> {
+        let unit = facts.logical_block_bytes.max(1);
+        let room = Extent::new(room.offset_bytes, room.bytes / unit * unit);
+        let (bases, trace_bytes) = layout(survey, unit);
+        if settings.fit == Fit::Exact && trace_bytes > room.bytes {
+            return Err(ReplayError::TooLarge { needs_bytes: trace_bytes, has_bytes: room.bytes });
+        }
+        let longest = survey.longest_bytes.saturating_add(2 * unit - 1) / unit * unit;
+        if longest.min(trace_bytes) > room.bytes {
+            return Err(ReplayError::LongerThanAll { needs_bytes: survey.longest_bytes, has_bytes: room.bytes });
+        }
+        if settings.reads_only && survey.of_op(Op::Read).requests == 0 {
+            return Err(ReplayError::NothingLeft);
+        }
+        let Settings { fit, reads_only, .. } = *settings;
+        Ok(Placing { fit, room, unit, bases, trace_bytes, reads_only, discards: facts.discards })
+    }
+
+    /// The part of the medium that may be touched: all of the room where a trace is made to fit, else as much as the trace spans.
+    pub fn span(&self) -> Extent {
+        match self.fit {
+            Fit::Scale => self.room,
+            _ => Extent::new(self.room.offset_bytes, self.trace_bytes.min(self.room.bytes)),
+        }
+    }
+
+    /// The longest read or write in bytes, whole blocks of the medium.
+    pub fn slot_bytes(&self, survey: &Survey) -> u64 {
+        let longest = survey.longest_bytes.saturating_add(2 * (self.unit - 1)) / self.unit * self.unit;
+        longest.clamp(self.unit, self.room.bytes)
+    }
+
+    /// Where a request goes; `Err` if it is left out. A flush has no place and gets an empty one.
+    #[inline]
+    pub fn place(&self, issue: &Issue) -> Result<Extent, Left> {
+        if self.reads_only && issue.op != Op::Read {
+            return Err(Left::NotRead);
+        }
+        match issue.op {
+            Op::Flush => return Ok(Extent::new(0, 0)),
+            Op::Discard if !self.discards => return Err(Left::NoDiscards),
+            _ => {}
+        }
+        let base = self.bases.iter().find(|(device, _)| *device == issue.device).map_or(0, |(_, base)| *base);
+        // Whole blocks: what a file system wrote in bytes, a medium moves in blocks.
+        let from = (base + issue.offset_bytes) / self.unit * self.unit;
+        let until = (base + issue.offset_bytes + issue.length_bytes).next_multiple_of(self.unit);
+        let bytes = (until - from).min(self.room.bytes);
+        let last = self.room.bytes - bytes;
+        let start = match self.fit {
+            Fit::Exact => from,
+            Fit::Skip if until > self.room.bytes => return Err(Left::Beyond),
+            Fit::Skip => from,
+            Fit::Wrap => (from % self.room.bytes).min(last),
+            Fit::Scale => self.scaled(from).min(last),
+        };
+        Ok(Extent::new(self.room.offset_bytes + start, bytes))
+    }
+
+    /// Whether a request had to be widened to whole blocks.
+    pub fn widens(&self, issue: &Issue) -> bool {
+        issue.op != Op::Flush && !(issue.offset_bytes | issue.length_bytes).is_multiple_of(self.unit)
+    }
+
+    fn scaled(&self, from: u64) -> u64 {
+        if self.room.bytes < CHUNK_BYTES {
+            return from % self.room.bytes;
+        }
+        let chunks = self.trace_bytes.div_ceil(CHUNK_BYTES).max(1);
+        let there = self.room.bytes / CHUNK_BYTES;
+        let chunk = u128::from(from / CHUNK_BYTES) * u128::from(there) / u128::from(chunks);
+        chunk as u64 * CHUNK_BYTES + from % CHUNK_BYTES
+    }
+}
+
+/// Several devices or files lie one behind the other, each from a whole MiB on.
+fn layout(survey: &Survey, unit: u64) -> (Vec<(u32, u64)>, u64) {
+    let mut next = 0u64;
+    let mut end = 0;
+    let mut bases = Vec::new();
+    for span in &survey.spans {
+        bases.push((span.device, next));
+        end = next.saturating_add(span.end_bytes);
+        next = end.checked_next_multiple_of(CHUNK_BYTES).unwrap_or(u64::MAX);
+    }
+    (bases, end.checked_next_multiple_of(unit).unwrap_or(u64::MAX))
+}

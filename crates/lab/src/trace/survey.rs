@@ -1,0 +1,217 @@
+//! What a trace amounts to, found by reading it once before anything is done.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use device::Op;
+use record::{Axis, Histogram, Series};
+
+use super::{Issue, Notes, Step, Trace, TraceError};
+
+/// Requests whose beginning is remembered until their end comes. One that is older has lost its completion.
+const MOST_OPEN: usize = 1 << 16;
+/// Points a curve keeps at most.
+const CURVE_POINTS: usize = 240;
+
+/// The place of an operation in tables of all four: read, write, flush, discard.
+pub fn op_index(op: Op) -> usize {
+    match op {
+        Op::Read => 0,
+        Op::Write => 1,
+        Op::Flush => 2,
+        Op::Discard => 3,
+    }
+}
+
+/// What was recorded of one kind of operation.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// Requests.
+    pub requests: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// What they took, from being issued to being done, as far as the recording says it.
+    pub latency: Histogram,
+}
+
+/// The address range that a recording touches on one of its devices, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its number in the trace.
+    pub device: u32,
+    /// First byte after everything that was touched.
+    pub end_bytes: u64,
+}
+
+/// What a trace amounts to.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// By operation, in the order of [`op_index`].
+    pub by_op: [Recorded; 4],
+    /// Completions; none in a fio iolog.
+    pub completions: u64,
+    /// When the last request was issued, in nanoseconds since the first.
+    pub last_issue_ns: u64,
+    /// When the last event was.
+    pub duration_ns: u64,
+    /// The longest read or write in bytes.
+    pub longest_bytes: u64,
+    /// Most requests under way at once; of requests whose end was not recorded nothing is known.
+    pub depth: u32,
+    /// What was touched, in the order in which the devices appear.
+    pub spans: Vec<Span>,
+    /// Recorded latencies over time.
+    pub course: Course,
+    /// What is to be said about the recording.
+    pub notes: Notes,
+}
+
+impl Survey {
+    /// Reads a trace from end to end; at once `None` when it is to stop.
+    pub fn of(trace: &Trace, stop: &AtomicBool) -> Result<Option<Survey>, TraceError> {
+        let mut steps = trace.steps()?;
+        let mut survey = Survey::default();
+        let mut open = Open::default();
+        while let Some(step) = steps.next()? {
+            survey.take(&step, &mut open);
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+        }
+        survey.notes = steps.notes();
+        if survey.requests() == 0 {
+            return Err(TraceError::NoIo { path: trace.path().to_owned(), form: trace.form().in_words() });
+        }
+        Ok(Some(survey))
+    }
+
+    /// All requests.
+    pub fn requests(&self) -> u64 {
+        self.by_op.iter().map(|recorded| recorded.requests).sum()
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> u64 {
+        self.by_op.iter().map(|recorded| recorded.bytes).sum()
+    }
+
+    /// What was recorded of one operation.
+    pub fn of_op(&self, op: Op) -> &Recorded {
+        &self.by_op[op_index(op)]
+    }
+
+    /// Whether it writes or discards.
+    pub fn modifies(&self) -> bool {
+        self.of_op(Op::Write).requests + self.of_op(Op::Discard).requests > 0
+    }
+
+    fn take(&mut self, step: &Step, open: &mut Open) {
+        self.duration_ns = self.duration_ns.max(step.time_ns());
+        match step {
+            Step::Issued(issue) => {
+                open.begin(issue);
+                self.depth = self.depth.max(open.under_way);
+                self.count(issue);
+            }
+            Step::Completed { time_ns, number } => {
+                self.completions += 1;
+                if let Some((op, began_ns)) = open.end(*number) {
+                    // A flush before a write has no end of its own in a recording; it is told as done at once.
+                    let took_ns = time_ns.saturating_sub(began_ns);
+                    if took_ns > 0 {
+                        self.by_op[op_index(op)].latency.record(took_ns);
+                        self.course.push(*time_ns, took_ns);
+                    }
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, issue: &Issue) {
+        self.last_issue_ns = self.last_issue_ns.max(issue.time_ns);
+        let recorded = &mut self.by_op[op_index(issue.op)];
+        recorded.requests += 1;
+        recorded.bytes += issue.length_bytes;
+        if matches!(issue.op, Op::Read | Op::Write) {
+            self.longest_bytes = self.longest_bytes.max(issue.length_bytes);
+        }
+        let end_bytes = issue.offset_bytes.saturating_add(issue.length_bytes);
+        match self.spans.iter_mut().find(|span| span.device == issue.device) {
+            Some(span) => span.end_bytes = span.end_bytes.max(end_bytes),
+            None => self.spans.push(Span { device: issue.device, end_bytes }),
+        }
+    }
+}
+
+/// The requests under way, by number.
+#[derive(Default)]
+struct Open {
+    first: u64,
+    began: VecDeque<Option<(Op, u64)>>,
+    under_way: u32,
+}
+
+impl Open {
+    fn begin(&mut self, issue: &Issue) {
+        if self.began.len() == MOST_OPEN {
+            self.under_way -= u32::from(self.began.pop_front().flatten().is_some());
+            self.first += 1;
+        }
+        self.began.push_back(Some((issue.op, issue.time_ns)));
+        self.under_way += 1;
+    }
+
+    fn end(&mut self, number: u64) -> Option<(Op, u64)> {
+        let at = number.checked_sub(self.first)?;
+        let ended = self.began.get_mut(at as usize)?.take()?;
+        self.under_way -= 1;
+        while self.began.front().is_some_and(Option::is_none) {
+            self.began.pop_front();
+            self.first += 1;
+        }
+        Some(ended)
+    }
+}
+
+/// Latencies over time: the mean of each of at most 240 stretches of equal length.
+#[derive(Clone, Debug)]
+pub struct Course {
+    width_ns: u64,
+    stretches: Vec<(u64, u64)>,
+}
+
+impl Default for Course {
+    fn default() -> Course {
+        Course { width_ns: 100_000, stretches: Vec::new() }
+    }
+}
+
+impl Course {
+    /// An I/O that ended then took so long.
+    #[inline]
+    pub fn push(&mut self, at_ns: u64, took_ns: u64) {
+        while at_ns / self.width_ns >= CURVE_POINTS as u64 {
+            let pairs = self.stretches.chunks(2);
+            self.stretches = pairs.map(|pair| pair.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))).collect();
+            self.width_ns *= 2;
+        }
+        let at = (at_ns / self.width_ns) as usize;
+        if at >= self.stretches.len() {
+            self.stretches.resize(at + 1, (0, 0));
+        }
+        self.stretches[at].0 += 1;
+        self.stretches[at].1 = self.stretches[at].1.saturating_add(took_ns);
+    }
+
+    /// As a curve: the end of each stretch in which an I/O ended, against the mean.
+    pub fn series(&self, name: &str) -> Series {
+        let with_any = self.stretches.iter().enumerate().filter(|(_, (n, _))| *n > 0);
+        let points = with_any.map(|(at, (n, sum))| [((at as u64 + 1) * self.width_ns) as f64, *sum as f64 / *n as f64]).collect();
+        Series { name: name.into(), x: Axis::ElapsedNs, y: Axis::LatencyNs, points }
+    }
+
+    /// Whether it has no point.
+    pub fn is_empty(&self) -> bool {
+        self.stretches.is_empty()
+    }
+}

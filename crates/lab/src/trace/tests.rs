@@ -1,0 +1,368 @@
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn issue(time_ns: u64, op: Op, offset_bytes: u64, length_bytes: u64) -> Issue {
+    Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 8 << 20, cpu: 0, pid: 7 }
+}
+
+fn all(steps: &mut dyn Steps) -> Result<Vec<Step>, TraceError> {
+    let mut found = Vec::new();
+    while let Some(step) = steps.next()? {
+        found.push(step);
+    }
+    Ok(found)
+}
+
+fn written(steps: &[Step], ended: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, &Header { device: "mmcblk0".into(), ..Header::default() }).unwrap();
+    for step in steps {
+        match step {
+            Step::Issued(issue) => drop(writer.issued(issue).unwrap()),
+            Step::Completed { time_ns, number } => writer.completed(*time_ns, *number).unwrap(),
+        }
+    }
+    if ended {
+        writer.finish().map(|_| ()).unwrap()
+    } else {
+        writer.flush().unwrap()
+    }
+    bytes
+}
+
+fn read(bytes: &[u8]) -> (Result<Vec<Step>, TraceError>, Notes) {
+    let mut reader = match Reader::new(bytes, Path::new("t")) {
+        Ok(reader) => reader,
+        Err(error) => return (Err(error), Notes::default()),
+    };
+    let steps = all(&mut reader);
+    (steps, reader.notes())
+}
+
+fn any_steps() -> impl Strategy<Value = Vec<Step>> {
+    let op = prop_oneof![Just(Op::Read), Just(Op::Write), Just(Op::Flush), Just(Op::Discard)];
+    let one = (op, any::<u64>(), any::<u64>(), any::<u64>(), 0u8..16, any::<(u32, u32, u32)>(), any::<bool>());
+    proptest::collection::vec(one, 0..300).prop_map(|rows| {
+        let mut issued = 0;
+        let step = |(op, time_ns, offset_bytes, length_bytes, marks, (device, cpu, pid), ends): (Op, u64, u64, u64, u8, _, bool)| {
+            if ends && issued > 0 {
+                return Step::Completed { time_ns, number: offset_bytes % issued };
+            }
+            issued += 1;
+            Step::Issued(Issue { time_ns, op, marks: Marks::from_bits(marks), offset_bytes, length_bytes, device, cpu, pid })
+        };
+        rows.into_iter().map(step).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(steps in any_steps()) {
+        let (found, notes) = read(&written(&steps, true));
+        prop_assert_eq!(found.unwrap(), steps);
+        prop_assert_eq!(notes, Notes::default());
+    }
+
+    /// Wherever a recording breaks off, what is read is a beginning of it, and the break is said.
+    #[test]
+    fn a_recording_that_breaks_off_says_so(steps in any_steps(), cut in 0.0f64..1.0) {
+        let whole = written(&steps, true);
+        let bytes = &whole[..(whole.len() as f64 * cut) as usize];
+        match read(bytes) {
+            (Ok(found), notes) => {
+                prop_assert!(steps.starts_with(&found));
+                prop_assert!(notes.cut_off.is_some());
+            }
+            (Err(error), _) => prop_assert!(error.to_string().contains("header"), "{error}"),
+        }
+    }
+
+    /// A byte that has changed is found, or is the one that says the file's kind.
+    #[test]
+    fn a_changed_byte_is_found(steps in any_steps(), place in any::<prop::sample::Index>(), bit in 0u8..8) {
+        let mut bytes = written(&steps, true);
+        let at = place.index(bytes.len());
+        // Two bytes of the header mean nothing.
+        prop_assume!(!(18..20).contains(&at));
+        bytes[at] ^= 1 << bit;
+        let (found, notes) = read(&bytes);
+        prop_assert!(found.is_err() || notes.cut_off.is_some());
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), begun in any::<bool>()) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.blktrace.0");
+        let head = if begun { 0x6561_7407u32.to_le_bytes().to_vec() } else { Vec::new() };
+        std::fs::write(&path, [head, bytes].concat()).unwrap();
+        if let Ok(trace) = open(&path) {
+            drop(trace.steps().and_then(|mut steps| all(&mut *steps)));
+        }
+    }
+}
+
+#[test]
+fn a_recording_that_was_killed_is_read_up_to_its_last_block() {
+    let steps = [Step::Issued(issue(5, Op::Read, 0, 4096)), Step::Completed { time_ns: 9, number: 0 }];
+    let (found, notes) = read(&written(&steps, false));
+    assert_eq!(found.unwrap(), steps);
+    insta::assert_snapshot!(notes.cut_off.unwrap(), @"the recording was not ended; it breaks off at byte 168");
+}
+
+#[test]
+fn a_request_and_its_completion_take_about_sixteen_bytes() {
+    let mut steps = Vec::new();
+    let mut place = 1u64;
+    for at in 0..10_000 {
+        place = place.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        steps.push(Step::Issued(issue(at * 100_000, Op::Write, (place >> 40) * 4096, 4096)));
+        steps.push(Step::Completed { time_ns: at * 100_000 + 60_000, number: at });
+    }
+    let each = written(&steps, true).len() as f64 / 10_000.0;
+    assert!(each < 20.0, "{each} bytes");
+}
+
+/// A record of blktrace's, in either byte order.
+fn raw(big: bool, time_ns: u64, sector: u64, bytes: u32, action: u32, cpu: u32) -> Vec<u8> {
+    let u32s = |value: u32| if big { value.to_be_bytes() } else { value.to_le_bytes() };
+    let u64s = |value: u64| if big { value.to_be_bytes() } else { value.to_le_bytes() };
+    let mut record = [u32s(0x6561_7407), u32s(1)].concat();
+    record.extend(u64s(time_ns));
+    record.extend(u64s(sector));
+    [bytes, action, 42, 8 << 20 | 16, cpu, 0].into_iter().for_each(|value| record.extend(u32s(value)));
+    record
+}
+
+const QUEUE: u32 = 1 | 1 << 20;
+const ISSUE: u32 = 7 | 1 << 22;
+const COMPLETE: u32 = 8 | 1 << 23;
+const WRITE: u32 = 1 << 17;
+const READ: u32 = 1 << 16;
+const FLUSH: u32 = 1 << 18;
+const SYNC: u32 = 1 << 19;
+
+/// Two processors' files: a write issued on one, done on the other; a flush; a message; a request that went back to the queue.
+fn two_processors(folder: &Path, big: bool) -> std::path::PathBuf {
+    let message = {
+        let mut record = raw(big, 900, 0, 0, 1 << 26 | 2, 0);
+        // Its payload of three bytes.
+        if big {
+            record[47] = 3
+        } else {
+            record[46] = 3
+        }
+        [record, b"hey".to_vec()].concat()
+    };
+    let first = [
+        raw(big, 1_000, 8, 4096, QUEUE | WRITE | SYNC, 0),
+        message,
+        raw(big, 1_100, 8, 4096, ISSUE | WRITE | SYNC, 0),
+        raw(big, 1_150, 8, 4096, 6 | WRITE | SYNC, 0),
+        raw(big, 1_200, 8, 4096, ISSUE | WRITE | SYNC, 0),
+        raw(big, 3_000, 0, 0, ISSUE | FLUSH | READ, 0),
+        raw(big, 5_000, 64, 8192, ISSUE | READ, 0),
+    ];
+    let second = [
+        raw(big, 500, 99, 512, COMPLETE | READ, 1),
+        raw(big, 2_000, 8, 4096, COMPLETE | WRITE | SYNC, 1),
+        raw(big, 4_000, 0, 0, COMPLETE | FLUSH | READ, 1),
+        raw(big, 6_000, 64, 4096, COMPLETE | READ, 1),
+        raw(big, 7_000, 72, 4096, COMPLETE | READ, 1),
+    ];
+    let path = folder.join("t.blktrace.0");
+    std::fs::write(&path, first.concat()).unwrap();
+    std::fs::write(folder.join("t.blktrace.1"), second.concat()).unwrap();
+    path
+}
+
+fn expected() -> Vec<Step> {
+    let base = Issue { marks: Marks::SYNC, pid: 42, device: 8 << 20 | 16, ..issue(0, Op::Write, 4096, 4096) };
+    let plain = Issue { marks: Marks::NONE, ..base };
+    vec![
+        Step::Issued(base),
+        Step::Completed { time_ns: 900, number: 0 },
+        Step::Issued(Issue { time_ns: 1_900, op: Op::Flush, offset_bytes: 0, length_bytes: 0, ..plain }),
+        Step::Completed { time_ns: 2_900, number: 1 },
+        Step::Issued(Issue { time_ns: 3_900, op: Op::Read, offset_bytes: 64 * 512, length_bytes: 8192, ..plain }),
+        Step::Completed { time_ns: 5_900, number: 2 },
+    ]
+}
+
+#[test]
+fn blktrace_of_several_processors_and_either_byte_order() {
+    for big in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = two_processors(dir.path(), big);
+        for name in [path.clone(), dir.path().join("t.blktrace.1"), dir.path().join("t")] {
+            let trace = open(&name).unwrap();
+            assert_eq!(trace.form(), Form::Blktrace);
+            assert_eq!(all(&mut *trace.steps().unwrap()).unwrap(), expected(), "{} big-endian: {big}", name.display());
+        }
+    }
+}
+
+#[test]
+fn a_blktrace_that_breaks_off_is_read_up_to_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = two_processors(dir.path(), false);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 10]).unwrap();
+    let mut steps = open(&path).unwrap().steps().unwrap();
+    assert_eq!(all(&mut *steps).unwrap(), expected()[..4]);
+    insta::assert_snapshot!(steps.notes().cut_off.unwrap(), @"t.blktrace.0 breaks off within the record at byte 291");
+}
+
+#[test]
+fn blkparse_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.txt");
+    let text = "\
+  8,16   0        1     0.000001000    42  Q  WS 8 + 8 [fio]
+  8,16   0        0     0.000001050     0  m   N cfq  said something
+  8,16   0        2     0.000001200    42  D  WS 8 + 8 [fio]
+  8,16   1        1     0.000002100     0  C  WS 8 + 8 [0]
+  8,16   0        3     0.000003100    42  D  FN [fio]
+  8,16   1        2     0.000004100     0  C  FN 0 + 0 [0]
+  8,16   0        4     0.000005100    42  D   R 64 + 16 [fio]
+  8,16   1        3     0.000007100     0  C   R 64 + 16 [0]
+  8,16   1        4     0.000008100     0  D   R 36 (12 00 00 00 24 00 ..) [smartd]
+CPU0 (t):
+ Reads Queued:           1,        8KiB\t Writes Queued:           1,        4KiB
+";
+    std::fs::write(&path, text).unwrap();
+    let trace = open(&path).unwrap();
+    assert_eq!(trace.form(), Form::Blkparse);
+    assert_eq!(all(&mut *trace.steps().unwrap()).unwrap(), expected());
+}
+
+#[test]
+fn fio_iologs_of_both_versions() {
+    let dir = tempfile::tempdir().unwrap();
+    let version_2 = "fio version 2 iolog\nf add\nf open\nf write 0 4096\nf wait 250 0\nf sync 0 0\ng add\ng trim 8192 4096\nf close\n";
+    let version_3 =
+        "fio version 3 iolog\n5 f add\n9 f open\n10 f write 0 4096\n260 f datasync 0 0\n260 g add\n260 g trim 8192 4096\n300 f close\n";
+    for text in [version_2, version_3] {
+        let path = dir.path().join("log");
+        std::fs::write(&path, text).unwrap();
+        let trace = open(&path).unwrap();
+        let mut steps = trace.steps().unwrap();
+        let request = |time_ns, op, offset_bytes, length_bytes, device| {
+            Step::Issued(Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device, cpu: 0, pid: 0 })
+        };
+        let expected =
+            [request(0, Op::Write, 0, 4096, 0), request(250_000, Op::Flush, 0, 0, 0), request(250_000, Op::Discard, 8192, 4096, 1)];
+        assert_eq!(all(&mut *steps).unwrap(), expected, "{text}");
+        assert_eq!(steps.notes().files, ["f", "g"]);
+        let survey = Survey::of(&trace, &AtomicBool::new(false)).unwrap().unwrap();
+        assert_eq!(survey.spans, [Span { device: 0, end_bytes: 4096 }, Span { device: 1, end_bytes: 12_288 }]);
+    }
+}
+
+#[test]
+fn letters_say_what_a_request_does() {
+    let said = |letters| rwbs(letters).map(|what| (what.op, what.preflush, what.marks));
+    assert_eq!(said("WFSM"), Some((Some(Op::Write), false, Marks::FUA.and(Marks::SYNC).and(Marks::META))));
+    assert_eq!(said("FWS"), Some((Some(Op::Write), true, Marks::SYNC)));
+    assert_eq!(said("RA"), Some((Some(Op::Read), false, Marks::AHEAD)));
+    assert_eq!(said("DS"), Some((Some(Op::Discard), false, Marks::SYNC)));
+    for flush in ["F", "FF", "FN"] {
+        assert_eq!(said(flush).map(|(op, before, _)| (op, before)), Some((Some(Op::Flush), false)), "{flush}");
+    }
+    assert_eq!(said("N").map(|(op, ..)| op), Some(None));
+    assert_eq!(said("x"), None);
+}
+
+/// A flush that comes before a write is a request of its own, and the write waits for it.
+#[test]
+fn a_flush_before_a_write_is_a_flush_and_a_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.blktrace.0");
+    let records = [raw(false, 10, 8, 512, QUEUE | WRITE | FLUSH, 0), raw(false, 30, 8, 512, COMPLETE | WRITE | FLUSH, 0)];
+    std::fs::write(&path, records.concat()).unwrap();
+    let steps = all(&mut *open(&path).unwrap().steps().unwrap()).unwrap();
+    let ops: Vec<String> = steps
+        .iter()
+        .map(|step| match step {
+            Step::Issued(issue) => format!("{:?}", issue.op),
+            Step::Completed { number, .. } => format!("done {number}"),
+        })
+        .collect();
+    assert_eq!(ops, ["Flush", "done 0", "Write", "done 1"]);
+}
+
+/// What is said of files that are no traces, or broken ones.
+#[test]
+fn what_cannot_be_read_is_named_in_one_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str, content: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    };
+    let foreign = raw(false, 0, 0, 0, 0, 0);
+    let mut old = foreign.clone();
+    old[0] = 6;
+    let mut broken = written(&[Step::Issued(issue(5, Op::Read, 0, 4096))], true);
+    let last = broken.len() - 50;
+    broken[last] ^= 1;
+    let mut newer = written(&[], true);
+    newer[16] = 9;
+    let files = [
+        at("empty", b""),
+        at("picture", b"\x89PNG\r\n\x1a\n"),
+        at("note", b"dear diary"),
+        at("old.blktrace.0", &old),
+        at("garbled.blktrace.0", &[foreign, vec![9; 60]].concat()),
+        at("broken", &broken),
+        at("newer", &newer),
+        at("log1", b"fio version 1 iolog\n"),
+        at("log3", b"fio version 3 iolog\n10 f write 0 4096\n20 f paint 0 4096\n"),
+        at("nothing", b"fio version 3 iolog\n10 f add\n"),
+        dir.path().join("none"),
+    ];
+    let said: Vec<String> = files
+        .iter()
+        .map(|path| {
+            let error = open(path).and_then(|trace| Survey::of(&trace, &AtomicBool::new(false))).unwrap_err();
+            error.to_string().replace(&format!("{}/", dir.path().display()), "")
+        })
+        .collect();
+    insta::assert_snapshot!(said.join("\n"), @r"
+    the trace 'empty' is empty
+    'picture' is not a trace: it begins with the bytes 89 50 4e 47 0d 0a 1a 0a; a capture of flashmark's, a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
+    'note' is not a trace: it begins with 'dear diary'; a capture of flashmark's, a file of blktrace's (NAME.blktrace.0), blkparse's text, or a fio iolog (version 2 or 3) can be replayed
+    the trace 'old.blktrace.0' is a blktrace of version 6; this flashmark reads version 7, which blktrace writes since 2006
+    the trace 'garbled.blktrace.0' is damaged at byte 48: there is no record where one must begin
+    the trace 'broken' is damaged at byte 140: a block's checksum does not match
+    the trace 'newer' is a capture of version 9; this flashmark reads version 1
+    the trace 'log1' is a fio iolog of version 1; this flashmark reads versions 2 and 3
+    the trace 'log3' is damaged at line 3: 'paint' is no action of an iolog's
+    the trace 'nothing' (a fio iolog) holds no read, write, flush or discard
+    cannot read the trace 'none': No such file or directory (os error 2)
+    ");
+}
+
+#[test]
+fn a_survey_says_what_a_trace_amounts_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    let steps = [
+        Step::Issued(issue(1_000, Op::Write, 0, 4096)),
+        Step::Issued(issue(2_000, Op::Read, 1 << 20, 65_536)),
+        Step::Completed { time_ns: 3_000, number: 1 },
+        Step::Completed { time_ns: 5_000, number: 0 },
+        Step::Issued(issue(6_000, Op::Flush, 0, 0)),
+        Step::Completed { time_ns: 9_000, number: 2 },
+    ];
+    std::fs::write(&path, written(&steps, true)).unwrap();
+    let survey = Survey::of(&open(&path).unwrap(), &AtomicBool::new(false)).unwrap().unwrap();
+    assert_eq!((survey.requests(), survey.completions, survey.depth, survey.longest_bytes), (3, 3, 2, 65_536));
+    assert_eq!((survey.last_issue_ns, survey.duration_ns), (5_000, 8_000));
+    assert_eq!(survey.spans, [Span { device: 8 << 20, end_bytes: (1 << 20) + 65_536 }]);
+    let latencies = survey.by_op.each_ref().map(|recorded| recorded.latency.max());
+    assert_eq!(latencies.map(|ns| ns / 1000), [1, 4, 3, 0]);
+}
