@@ -19,6 +19,7 @@ use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::request::Request;
 
 pub use simulated::find as find_profile;
+pub use stages::{clean_up_after_killed_runs, state_dir};
 
 /// From this load average per core on, others compete with the measurement.
 const BUSY_LOAD: f64 = 0.5;
