@@ -1,0 +1,212 @@
+//! Every work, small, in a temporary directory.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flashmark_lab::work::{Ground, KINDS, Moment, Progress, WorkError, find};
+use record::{Cell, Stop};
+
+use crate::file_device::FileDevice;
+
+/// What each work is told, so that it takes a moment.
+pub fn small(name: &str) -> Vec<(String, String)> {
+    let settings: &[(&str, &str)] = match name {
+        "record-ops" => &[("size", "256KiB")],
+        "threads" => &[("honest_size", "256KiB"), ("time", "50ms"), ("pause", "0s")],
+        "rrd" => &[("files", "70"), ("polls", "7"), ("coalesce", "3")],
+        "untar" => &[("files", "60")],
+        "sqlite" => &[("commits", "40")],
+        "logger" => &[("lines", "40")],
+        "boot" => &[("files", "80"), ("steps", "300"), ("caches", "files")],
+        other => panic!("no settings for '{other}'"),
+    };
+    settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+/// What went on while a work ran.
+#[derive(Default)]
+pub struct Heard {
+    pub shares: Vec<f64>,
+    pub moments: Vec<Moment>,
+}
+
+/// Runs a work; `interrupt` is asked at each beat of progress whether to stop.
+pub fn run(
+    name: &str,
+    settings: &[(String, String)],
+    directory: &Path,
+    mut interrupt: impl FnMut(&Progress) -> bool,
+) -> (Result<Vec<Cell>, WorkError>, Heard) {
+    let stop = AtomicBool::new(false);
+    let (mut shares, mut moments) = (Vec::new(), Vec::new());
+    let mut hear = |progress: Progress| {
+        shares.push(progress.share);
+        if interrupt(&progress) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let mut look = |moment| moments.push(moment);
+    let mut ground =
+        Ground { directory, open: &mut FileDevice::open, seed: 11, stop: &stop, hear: &mut hear, look: &mut look };
+    let result = find(name, settings).and_then(|work| work.run(&mut ground));
+    (result, Heard { shares, moments })
+}
+
+fn is_empty(directory: &Path) -> bool {
+    std::fs::read_dir(directory).unwrap().next().is_none()
+}
+
+fn done(name: &str, more: &[(&str, &str)]) -> Vec<Cell> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = small(name);
+    settings.extend(more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    let (result, heard) = run(name, &settings, folder.path(), |_| false);
+    assert!(heard.moments.contains(&Moment::After), "{name} shows its files");
+    assert!(heard.shares.iter().all(|share| (0.0..=1.0).contains(share)), "{name}: {:?}", heard.shares);
+    assert!(is_empty(folder.path()), "{name} leaves nothing behind");
+    result.unwrap()
+}
+
+fn forms(cells: &[Cell]) -> Vec<&str> {
+    cells.iter().map(|cell| cell.params.form.as_deref().unwrap()).collect()
+}
+
+fn other(cell: &Cell, name: &str) -> f64 {
+    cell.metrics.other.get(name).unwrap_or_else(|| panic!("{} has no {name}", cell.id)).value
+}
+
+#[test]
+fn every_work_gives_a_headline_and_leaves_nothing_behind() {
+    for kind in KINDS {
+        let cells = done(kind.name, &[]);
+        let headline = &cells[0];
+        assert!(headline.metrics.iops.is_some() || headline.elapsed_ns > 0, "{}", kind.name);
+        for cell in &cells {
+            assert_eq!(cell.test, kind.name);
+            assert!(cell.ops > 0 && cell.metrics.latency_ns.is_some() && cell.histogram.is_some(), "{}: {:?}", cell.id, cell.params.form);
+            assert!(matches!(cell.stop, Stop::Ops | Stop::Bytes | Stop::Time | Stop::Converged));
+        }
+        let mut ids: Vec<&str> = cells.iter().map(|cell| cell.id.as_str()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), cells.len(), "each cell has a name of its own");
+    }
+}
+
+#[test]
+fn record_ops_are_the_suites_with_random_writes_first() {
+    let cells = done("record-ops", &[]);
+    assert_eq!(forms(&cells), ["random-write", "write", "rewrite", "random-read"]);
+    assert!(cells.iter().all(|cell| cell.ops == 64 && cell.bytes == 64 * 4096 && cell.on.is_some()), "{:?}", cells.iter().map(|cell| (cell.ops, &cell.on)).collect::<Vec<_>>());
+}
+
+#[test]
+fn threads_move_every_record_once_in_the_published_form() {
+    let cells = done("threads", &[("forms", "published"), ("threads", "3"), ("size", "128KiB")]);
+    assert_eq!(forms(&cells)[0], "published-random-write");
+    for cell in &cells {
+        // The first through ends the counting, so each of the others has at most as many; all of them did finish their files.
+        assert!((32..=96).contains(&cell.ops), "{} of {:?}", cell.ops, cell.params.form);
+        assert!(other(cell, "min_transferred_bytes") <= 32.0 * 4096.0);
+        assert!((1.0 / 3.0 - 1e-9..=1.0 + 1e-9).contains(&other(cell, "fairness")));
+        let [min, mean, max] = ["thread_min_iops", "thread_mean_iops", "thread_max_iops"].map(|name| other(cell, name));
+        assert!(min <= mean && mean <= max);
+        assert!((mean * 3.0 / cell.metrics.iops.unwrap().value - 1.0).abs() < 1e-9);
+        let writes = cell.params.direction == Some(record::Direction::Write);
+        assert_eq!(cell.written_bytes, if writes { 3 * 128 * 1024 } else { 0 });
+    }
+}
+
+#[test]
+fn coalesced_polls_write_less_often() {
+    let cells = done("rrd", &[]);
+    assert_eq!(forms(&cells), ["buffered", "coalesced", "page"]);
+    let [buffered, coalesced, page] = [0, 1, 2].map(|number| &cells[number]);
+    // Seven polls: the head's four parts and both archives of two sources each, and in the sixth two more archives.
+    assert_eq!(other(buffered, "writes_per_poll"), 70.0 * (7.0 * 8.0 + 4.0) / 7.0);
+    assert_eq!(buffered.ops, 7 * 70);
+    assert_eq!(coalesced.ops, 3 * 70);
+    assert!(other(coalesced, "writes_per_poll") < other(buffered, "writes_per_poll"));
+    assert!((2.0..=3.3).contains(&(page.ops as f64 / 7.0 / 70.0)), "{} pages", page.ops);
+    assert_eq!(page.written_bytes, page.ops * 4096);
+}
+
+#[test]
+fn untar_makes_the_whole_tree_in_each_form() {
+    let cells = done("untar", &[]);
+    assert_eq!(forms(&cells), ["end", "each"]);
+    assert!(cells.iter().all(|cell| cell.ops as f64 == other(cell, "entries") && cell.ops >= 60));
+    assert_eq!(cells[0].bytes, cells[1].bytes);
+}
+
+#[test]
+fn sqlite_commits_in_both_modes() {
+    let cells = done("sqlite", &[("rows", "3")]);
+    assert_eq!(forms(&cells), ["wal", "delete"]);
+    assert!(cells.iter().all(|cell| cell.ops == 40 && other(cell, "database_bytes") > 4096.0));
+}
+
+#[test]
+fn a_logged_line_is_append_and_sync() {
+    let cells = done("logger", &[("sync", "data")]);
+    assert_eq!(forms(&cells), ["commit", "append", "sync"]);
+    let [commit, append, sync] = [0, 1, 2].map(|number| cells[number].elapsed_ns);
+    assert_eq!(commit, append + sync);
+    assert_eq!(cells[0].bytes, 40 * 128);
+}
+
+fn is_interrupted(result: &Result<Vec<Cell>, WorkError>, name: &str) -> bool {
+    matches!(result, Err(WorkError::Interrupted { work }) if work == name)
+}
+
+#[test]
+fn an_interrupted_work_says_so_and_leaves_nothing_behind() {
+    for kind in KINDS {
+        let folder = tempfile::tempdir().unwrap();
+        // More than a tenth of a second of everything, so that there is a beat in which to stop it.
+        let settings = match kind.name {
+            "record-ops" => vec![("size".to_owned(), "256MiB".to_owned())],
+            "threads" => vec![("time".to_owned(), "30s".to_owned()), ("honest_size".to_owned(), "1MiB".to_owned())],
+            _ => Vec::new(),
+        };
+        let mut beats = 0;
+        let (result, _) = run(kind.name, &settings, folder.path(), |_| {
+            beats += 1;
+            true
+        });
+        assert!(beats > 0 && is_interrupted(&result, kind.name), "{} after {beats} beats: {:?}", kind.name, result.err());
+        assert!(is_empty(folder.path()), "{} leaves nothing behind", kind.name);
+    }
+}
+
+#[test]
+fn a_directory_that_is_gone_is_named() {
+    for kind in KINDS {
+        let (result, _) = run(kind.name, &small(kind.name), Path::new("/proc/no-such-directory"), |_| false);
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(kind.name) && error.contains("no-such-directory"), "{error}");
+    }
+}
+
+#[test]
+fn unknown_works_and_settings_are_named() {
+    let error = |name: &str, setting: &str, value: &str| {
+        let settings = if setting.is_empty() { Vec::new() } else { vec![(setting.to_owned(), value.to_owned())] };
+        find(name, &settings).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    insta::assert_snapshot!(error("compile", "", ""), @"there is no work 'compile'; there are record-ops, threads, rrd, untar, sqlite, logger, boot, and trace:FILE");
+    insta::assert_snapshot!(error("logger", "lnes", "3"), @"logger has no setting 'lnes'; it has line, lines, max_time, sync");
+    insta::assert_snapshot!(error("record-ops", "block", "1000"), @"record-ops.block: 1000 bytes is no block: use a multiple of 512 bytes up to 64 MiB");
+    insta::assert_snapshot!(error("threads", "threads", "0"), @"threads.threads: '0' is not a whole number of at least 1");
+    insta::assert_snapshot!(error("threads", "size", "1KiB"), @"threads.size: a file has at least one record of 4096 bytes");
+    insta::assert_snapshot!(error("rrd", "interval", "0s"), @"rrd.interval: must be more than 0");
+}
+
+#[test]
+fn every_work_says_what_it_needs() {
+    for kind in KINDS {
+        let needs = |settings: &[(String, String)]| find(kind.name, settings).unwrap().needs_bytes();
+        assert!(needs(&[]) >= needs(&small(kind.name)) && needs(&small(kind.name)) > 1 << 20, "{}", kind.name);
+        assert!(!kind.about.is_empty() && !kind.source.is_empty());
+    }
+}
