@@ -37,6 +37,8 @@ pub enum Command {
     Report(ReportFlags),
     /// Holds media against each other: who is faster at what, where curves cross, who is best for what.
     Compare(CompareFlags),
+    /// Tries file systems and schedulers with real work, and says which to use.
+    Matrix(Box<MatrixFlags>),
     /// Shows the tests, what each does and what can be set.
     Tests(TestsFlags),
     /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.
@@ -176,6 +178,73 @@ pub struct CompareFlags {
     /// Writes it there as a page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+}
+
+/// Flags of `matrix`.
+#[derive(Debug, Args)]
+pub struct MatrixFlags {
+    /// A block device, a regular file, or a directory (a file is made in it and removed). Needs root: file systems are made and mounted.
+    pub target: String,
+    /// Which file systems: ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2, vfat, exfat, or all.
+    #[arg(long, value_delimiter = ',', value_name = "FS,..", default_value = "all")]
+    pub fs: Vec<String>,
+    /// Which schedulers: none, mq-deadline, kyber, bfq, or all that the kernel offers.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,..", default_value = "all")]
+    pub scheduler: Vec<String>,
+    /// Which work: record-ops, threads, rrd, untar, sqlite, logger, boot.
+    #[arg(long, value_delimiter = ',', value_name = "WORK,..", default_value = "record-ops")]
+    pub work: Vec<String>,
+    /// Changes a setting of a work. May be given several times.
+    #[arg(long, value_name = "WORK.SETTING=VALUE")]
+    pub set: Vec<String>,
+    /// A set of mount options, separated by commas; each further one is tried as well.
+    #[arg(long, value_name = "OPTION,..", default_value = "noatime")]
+    pub mount_options: Vec<String>,
+    /// Whether mkfs is told of the medium's allocation units: no, yes, or both.
+    #[arg(long, value_delimiter = ',', value_name = "yes|no", default_value = "no", value_parser = ["yes", "no"])]
+    pub align: Vec<String>,
+    /// How large an allocation unit is, for --align yes; without it what the medium says, or else 4 MiB.
+    #[arg(long, value_name = "SIZE")]
+    pub au: Option<String>,
+    /// How often each combination is tried at least.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeats: u32,
+    /// How often those are tried at most that may be best and are not told apart.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub most_repeats: u32,
+    /// The longest it may take, all sittings together, for example 8h.
+    #[arg(long, value_name = "DURATION")]
+    pub time_limit: Option<String>,
+    /// How large the file is that is made in a directory.
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+    /// Allows the medium or file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none).
+    #[arg(long, value_name = "ID")]
+    pub erase: Option<String>,
+    /// Your words for this run.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Every random choice comes from this number; without it a new one is drawn (and recorded).
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Writes the record there as well; - for standard output.
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Writes the page with the heat maps there.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Writes a workbook there, with raw values and formulas.
+    #[arg(long, value_name = "FILE")]
+    pub xlsx: Option<PathBuf>,
+    /// Writes the raw values there.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Prints what would be done and does nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// No progress on the screen.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Flags of `tests`.

@@ -41,6 +41,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Runs(flags) => commands::runs::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
+        Command::Matrix(flags) => commands::matrix::run(&flags),
         Command::Tests(flags) => commands::tests::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
         Command::Sim(SimCommand::List) => commands::sim::list(),

@@ -122,7 +122,7 @@ impl Loop {
     }
 
     /// Leaves it attached; whoever calls this has noted how to find and detach it.
-    pub(crate) fn keep(mut self) {
+    pub fn keep(mut self) {
         self.attached = false;
     }
 

@@ -96,13 +96,23 @@ impl QueueOf {
         text.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect()
     }
 
+    /// What has to be written so that the kernel then says `value`: it shows the largest discard as whole sectors and takes only multiples of
+    /// the granularity, cut off at what the hardware does.
+    fn writable(&self, setting: &str, value: &str) -> String {
+        let granularity = || number(&self.dir().join("queue/discard_granularity")).filter(|bytes| *bytes > 0);
+        match (setting, value.parse::<u64>()) {
+            ("discard_max_bytes", Ok(bytes)) => bytes.next_multiple_of(granularity().unwrap_or(1)).to_string(),
+            _ => value.to_owned(),
+        }
+    }
+
     /// Changes a setting that is not so already, and looks whether the kernel took it.
     pub fn set(&self, setting: &str, value: &str) -> Result<(), QueueError> {
         if self.get(setting).as_deref() == Some(value) {
             return Ok(());
         }
         let (disk, setting_name, wanted) = (self.disk.clone(), setting.to_owned(), value.to_owned());
-        if let Err(source) = fs::write(self.dir().join("queue").join(setting), value) {
+        if let Err(source) = fs::write(self.dir().join("queue").join(setting), self.writable(setting, value)) {
             // the kernel looks for a module of that name first
             if setting == "scheduler" && source.kind() == io::ErrorKind::InvalidInput {
                 return Err(QueueError::NoScheduler { disk, scheduler: wanted, offered: self.schedulers() });

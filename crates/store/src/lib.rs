@@ -16,6 +16,7 @@ mod replay;
 mod root;
 mod run_dir;
 mod summary;
+pub mod workbook;
 
 pub use atomic::{WriteError, atomic_write};
 pub use find::FindError;

@@ -3,6 +3,7 @@
 pub mod attach;
 pub mod compare;
 pub mod list;
+pub mod matrix;
 pub mod report;
 pub mod resume;
 pub mod run;

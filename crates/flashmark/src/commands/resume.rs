@@ -5,6 +5,7 @@ use store::{Resumed, Store};
 use suite::Plan;
 
 use crate::cli::ResumeFlags;
+use crate::commands::matrix;
 use crate::commands::run::software;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::opened::Opened;
@@ -22,6 +23,10 @@ pub fn run(flags: &ResumeFlags) -> Result {
             None => return usage("no run is unfinished; `flashmark runs` lists them all"),
         },
     };
+    let replayed = dir.replay().or_usage()?;
+    if let Some(ended) = matrix::resume(&dir, &replayed.command, flags) {
+        return ended;
+    }
     let lock = dir.lock().or_refuse()?;
     let replayed = dir.replay().or_usage()?;
     let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };

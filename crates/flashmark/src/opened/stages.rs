@@ -16,7 +16,7 @@ use suite::{Stage, StageError, StagedFile};
 const OVERHEAD_BYTES: u64 = 64 * MIB;
 
 /// Where notes on staged file systems are kept, so that a run that was killed can be cleaned up after.
-fn state_dir() -> PathBuf {
+pub fn state_dir() -> PathBuf {
     Store::default_root().join("staged")
 }
 
@@ -29,6 +29,14 @@ pub fn clean_up_after_killed_runs() {
     match host::clean_leftovers(&folder) {
         Ok(leftovers) => leftovers.iter().for_each(tell),
         Err(error) => eprintln!("flashmark: cannot look for leftovers of killed runs in {}: {error}", folder.display()),
+    }
+    // only now: what is mounted holds the loop device below it
+    for undone in host::clean_changes(&folder).unwrap_or_default() {
+        let what = undone.what.join(", ");
+        match undone.undone {
+            Ok(()) => eprintln!("flashmark: a run that was killed had left {what}; that is undone now"),
+            Err(error) => eprintln!("flashmark: a run that was killed has left {what}: {error}"),
+        }
     }
 }
 

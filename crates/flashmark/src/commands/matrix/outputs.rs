@@ -1,0 +1,79 @@
+//! Where the results of a matrix go.
+
+use std::path::PathBuf;
+
+use record::Record;
+use store::{RunDir, atomic_write};
+
+use crate::exit::{OrExit, Result, usage};
+use crate::outputs::{self, PAGE_FILE, print};
+
+/// Name of the workbook in a run's directory.
+pub const WORKBOOK_FILE: &str = "matrix.xlsx";
+/// Name of the raw values in a run's directory.
+pub const CSV_FILE: &str = "matrix.csv";
+
+/// Where results go beside the store.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    /// The record; "-" is standard output.
+    pub json: Option<PathBuf>,
+    /// The page.
+    pub html: Option<PathBuf>,
+    /// The workbook.
+    pub xlsx: Option<PathBuf>,
+    /// The raw values.
+    pub csv: Option<PathBuf>,
+    /// No progress.
+    pub quiet: bool,
+}
+
+impl Outputs {
+    /// Whether files can be written there, before hours are spent.
+    pub fn check(&self) -> Result<()> {
+        for path in [&self.json, &self.html, &self.xlsx, &self.csv].into_iter().flatten().filter(|path| path.as_os_str() != "-") {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+                return usage(format_args!("{}: there is no directory {}; make it first", path.display(), folder.display()));
+            }
+            if path.is_dir() {
+                return usage(format_args!("{}: this is a directory; name a file in it", path.display()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Delivers a record: tables and recommendation on the terminal; page, workbook and raw values into the run's directory and where the user
+    /// said.
+    pub fn deliver(&self, record: &Record, dir: &RunDir) -> Result<()> {
+        let page = report::html::page(record);
+        let workbook = store::workbook::workbook(record).or_internal()?;
+        let csv = store::workbook::csv(record);
+        let files = [
+            (PAGE_FILE, page.as_bytes(), &self.html),
+            (WORKBOOK_FILE, workbook.as_slice(), &self.xlsx),
+            (CSV_FILE, csv.as_bytes(), &self.csv),
+        ];
+        for (name, bytes, also) in files {
+            dir.write_file(name, bytes).or_internal()?;
+            if let Some(path) = also {
+                atomic_write(path, bytes).or_internal()?;
+            }
+        }
+        let to_stdout = self.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
+        match &self.json {
+            Some(_) if to_stdout => print(&record.to_json())?,
+            Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
+            None => {}
+        }
+        let place = |name: &str| dir.path().join(name).display().to_string();
+        let mut summary = outputs::text_summary(record, to_stdout);
+        summary += &format!("\nRecord    {}\nPage      {}\n", dir.record_path().display(), place(PAGE_FILE));
+        summary += &format!("Workbook  {}\nValues    {}\n", place(WORKBOOK_FILE), place(CSV_FILE));
+        if to_stdout {
+            eprint!("{summary}");
+            return Ok(());
+        }
+        print(&summary)
+    }
+}

@@ -1,0 +1,296 @@
+//! The raw values of a matrix for people who work in spreadsheets: a workbook with formulas, and the same rows as CSV.
+//!
+//! The sheet "Results" holds one row a try, as measured; "Summary" one row a combination, computed from "Results" by formulas, so that whoever
+//! leaves out a row or adds one sees what follows. "About" says what it was measured on.
+
+use std::collections::BTreeMap;
+
+use record::units::Bytes;
+use record::{Cell, Record, Stop};
+use rust_xlsxwriter::{ConditionalFormat3ColorScale, Format, Formula, Workbook, Worksheet, XlsxError};
+
+/// Columns of the raw values: name, and whether they are numbers.
+const COLUMNS: [(&str, bool); 20] = [
+    ("work", false),
+    ("file system", false),
+    ("fitted to AU", false),
+    ("mount options", false),
+    ("scheduler", false),
+    ("repeat", true),
+    ("outcome", false),
+    ("result", true),
+    ("unit", false),
+    ("worst stall ms", true),
+    ("median ms", true),
+    ("p99 ms", true),
+    ("fairness", true),
+    ("extents per file before", true),
+    ("extents per file after", true),
+    ("read time against one piece", true),
+    ("bytes written", true),
+    ("elapsed s", true),
+    ("reason", false),
+    ("made by", false),
+];
+/// So many of them, from the first on, say which combination it is.
+const LABELS: u16 = 5;
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Text(String),
+    Number(f64),
+    Nothing,
+}
+
+impl Value {
+    fn of(number: Option<f64>) -> Value {
+        number.filter(|number| number.is_finite()).map_or(Value::Nothing, Value::Number)
+    }
+}
+
+/// One try.
+struct Try {
+    values: Vec<Value>,
+    /// Result, and whether more is better.
+    result: Option<(f64, bool)>,
+}
+
+/// Work, file system, fitted, mount options, scheduler.
+type Labels = [String; LABELS as usize];
+
+/// All tries, by work and combination.
+fn tries(record: &Record) -> Vec<Try> {
+    let is_headline =
+        |cell: &&Cell| !cell.label("filesystem").is_empty() && cell.label("part").is_empty() && cell.stop != Stop::Interrupted;
+    let mut heads: Vec<&Cell> = record.cells.iter().filter(is_headline).collect();
+    let repeat = |cell: &Cell| cell.label("repeat").parse::<u32>().unwrap_or(0);
+    heads.sort_by_key(|cell| (labels(cell), repeat(cell)));
+    heads.into_iter().map(|head| one(head, record)).collect()
+}
+
+fn labels(cell: &Cell) -> Labels {
+    ["work", "filesystem", "align", "mount_options", "scheduler"].map(|name| cell.label(name).to_owned())
+}
+
+fn one(head: &Cell, record: &Record) -> Try {
+    let same = |cell: &&Cell| labels(cell) == labels(head) && cell.label("repeat") == head.label("repeat");
+    let parts: Vec<&Cell> = record.cells.iter().filter(same).collect();
+    let other = |name: &str| parts.iter().find_map(|cell| cell.metrics.other.get(name)).map(|estimate| estimate.value);
+    let stall = |cell: &&Cell| {
+        let told = cell.metrics.other.get("worst_stall_ns").map(|estimate| estimate.value);
+        told.or(cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64))
+    };
+    let worst = parts.iter().filter_map(stall).max_by(f64::total_cmp);
+    let latency = head.metrics.latency_ns.as_ref();
+    let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
+    let failed = head.stop == Stop::Error;
+    let result = if failed { None } else { head.work_result() };
+    let unit = match result {
+        Some((_, true)) => "a second",
+        Some((_, false)) => "s",
+        None => "",
+    };
+    let text = |text: &str| Value::Text(text.to_owned());
+    let mut values: Vec<Value> = labels(head).iter().map(|label| text(label)).collect();
+    values.extend([
+        Value::of(head.label("repeat").parse().ok()),
+        text(if failed { "failed" } else { "done" }),
+        Value::of(result.map(|(figure, _)| figure)),
+        text(unit),
+        Value::of(worst.map(|ns| ns / 1e6)),
+        Value::of(ms(latency.and_then(|latency| latency.p50))),
+        Value::of(ms(latency.and_then(|latency| latency.p99))),
+        Value::of(other("fairness")),
+        Value::of(other("extents_per_file_before")),
+        Value::of(other("extents_per_file_after")),
+        Value::of(other("fragmentation_read_ratio")),
+        Value::Number(parts.iter().map(|cell| cell.written_bytes as f64).sum()),
+        Value::Number(head.elapsed_ns as f64 / 1e9),
+        text(head.reason.as_deref().unwrap_or_default()),
+        text(head.label("mkfs")),
+    ]);
+    Try { values, result }
+}
+
+/// The raw values as CSV (RFC 4180): a line with the names of the columns, then one line a try.
+pub fn csv(record: &Record) -> String {
+    let quoted = |text: &str| {
+        // A spreadsheet would take these for a formula.
+        let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
+        if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    };
+    let value = |value: &Value| match value {
+        Value::Text(text) => quoted(text),
+        Value::Number(number) => number.to_string(),
+        Value::Nothing => String::new(),
+    };
+    let mut lines = vec![COLUMNS.map(|(name, _)| name.to_owned()).join(",")];
+    lines.extend(tries(record).iter().map(|one| one.values.iter().map(value).collect::<Vec<_>>().join(",")));
+    lines.join("\r\n") + "\r\n"
+}
+
+/// The workbook (.xlsx).
+///
+/// # Errors
+/// Where the format cannot hold it: more rows than a sheet has, a text that is longer than a cell takes.
+pub fn workbook(record: &Record) -> Result<Vec<u8>, XlsxError> {
+    let tries = tries(record);
+    let mut workbook = Workbook::new();
+    summary(workbook.add_worksheet(), &tries)?;
+    results(workbook.add_worksheet(), &tries)?;
+    about(workbook.add_worksheet(), record)?;
+    workbook.save_to_buffer()
+}
+
+fn head() -> Format {
+    Format::new().set_bold().set_text_wrap().set_background_color("#E8ECF1")
+}
+
+fn results(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
+    sheet.set_name("Results")?;
+    for (column, (name, is_number)) in (0_u16..).zip(COLUMNS) {
+        sheet.write_with_format(0, column, name, &head())?;
+        sheet.set_column_width(column, if is_number { 11 } else { 16 })?;
+    }
+    for (row, one) in (1_u32..).zip(tries) {
+        for (column, value) in (0_u16..).zip(&one.values) {
+            match value {
+                Value::Text(text) => sheet.write_string(row, column, text)?,
+                Value::Number(number) => sheet.write_number(row, column, *number)?,
+                Value::Nothing => continue,
+            };
+        }
+    }
+    sheet.set_freeze_panes(1, 2)?;
+    if !tries.is_empty() {
+        sheet.autofilter(0, 0, tries.len() as u32, COLUMNS.len() as u16 - 1)?;
+    }
+    Ok(())
+}
+
+/// A row of the summary: what it is of, and its results.
+struct Row {
+    labels: Labels,
+    results: Vec<f64>,
+    larger_is_better: bool,
+}
+
+impl Row {
+    fn mean(&self) -> Option<f64> {
+        (!self.results.is_empty()).then(|| self.results.iter().sum::<f64>() / self.results.len() as f64)
+    }
+}
+
+fn rows(tries: &[Try]) -> Vec<Row> {
+    let mut rows: BTreeMap<Labels, Row> = BTreeMap::new();
+    for one in tries {
+        let text = |at: usize| if let Value::Text(text) = &one.values[at] { text.clone() } else { String::new() };
+        let labels: Labels = std::array::from_fn(text);
+        let row = rows.entry(labels.clone()).or_insert(Row { labels, results: Vec::new(), larger_is_better: true });
+        if let Some((figure, larger)) = one.result {
+            row.results.push(figure);
+            row.larger_is_better = larger;
+        }
+    }
+    rows.into_values().collect()
+}
+
+/// One row a combination; the best of each work is 1. Results of formulas are written too, for programs that do not calculate.
+fn summary(sheet: &mut Worksheet, tries: &[Try]) -> Result<(), XlsxError> {
+    sheet.set_name("Summary")?;
+    let names = ["tries", "mean result", "least", "largest", "unit", "against the best"];
+    let all = COLUMNS[..usize::from(LABELS)].iter().map(|(name, _)| *name).chain(names);
+    for (column, name) in (0..).zip(all) {
+        sheet.write_with_format(0, column, name, &head())?;
+        sheet.set_column_width(column, 15)?;
+    }
+    let rows = rows(tries);
+    let last = tries.len() + 1;
+    let mut at = 0;
+    while at < rows.len() {
+        let count = rows[at..].iter().take_while(|row| row.labels[0] == rows[at].labels[0]).count();
+        let group = at..at + count;
+        let best = best_of(&rows[group.clone()]);
+        for number in group.clone() {
+            write_row(sheet, &rows[number], number as u32 + 1, [group.start + 2, group.end + 1], last, best)?;
+        }
+        let scale =
+            ConditionalFormat3ColorScale::new().set_minimum_color("F4A582").set_midpoint_color("F7F7F7").set_maximum_color("7FBF7B");
+        sheet.add_conditional_format(group.start as u32 + 1, 10, group.end as u32, 10, &scale)?;
+        at += count;
+    }
+    sheet.set_freeze_panes(1, 0)?;
+    if !rows.is_empty() {
+        sheet.autofilter(0, 0, rows.len() as u32, 10)?;
+    }
+    Ok(())
+}
+
+fn best_of(rows: &[Row]) -> Option<f64> {
+    let larger = rows.iter().find(|row| !row.results.is_empty())?.larger_is_better;
+    let means = rows.iter().filter_map(Row::mean);
+    if larger { means.max_by(f64::total_cmp) } else { means.min_by(f64::total_cmp) }
+}
+
+/// `row` counts from 0, as the library does; ranges from 1, as formulas do.
+fn write_row(sheet: &mut Worksheet, row: &Row, at: u32, [from, to]: [usize; 2], last: usize, best: Option<f64>) -> Result<(), XlsxError> {
+    for (column, label) in (0..).zip(&row.labels) {
+        sheet.write_string(at, column, label)?;
+    }
+    let line = at + 1;
+    let columns = ["A", "B", "C", "D", "E"];
+    let same: Vec<String> = columns.iter().map(|column| format!("Results!${column}$2:${column}${last},${column}{line}")).collect();
+    let same = same.join(",");
+    let values = format!("Results!$H$2:$H${last}");
+    let n = row.results.len();
+    let count = format!("=COUNTIFS({same},{values},\">0\")");
+    sheet.write_formula(at, LABELS, Formula::new(count).set_result(n.to_string()))?;
+    let Some((mean, best)) = row.mean().zip(best) else {
+        sheet.write_string(at, LABELS + 1, "no result")?;
+        return Ok(());
+    };
+    let extreme = |from: f64, pick: fn(f64, f64) -> f64| row.results.iter().copied().fold(from, pick).to_string();
+    let (least, largest) = (extreme(f64::INFINITY, f64::min), extreme(0.0, f64::max));
+    // MINIFS and MAXIFS are younger than many programs; AGGREGATE is in all of them, but LibreOffice's takes no conditions: so a product
+    let conditions: Vec<String> = columns.iter().map(|column| format!("(Results!${column}$2:${column}${last}=${column}{line})")).collect();
+    let conditions = conditions.join("*");
+    let smallest = format!("=1/SUMPRODUCT(MAX({conditions}*(({values}>0)/({values}+({values}=0)))))");
+    let biggest = format!("=SUMPRODUCT(MAX({conditions}*{values}))");
+    let against = if row.larger_is_better { format!("=G{line}/MAX(G${from}:G${to})") } else { format!("=MIN(G${from}:G${to})/G{line}") };
+    let relative = if row.larger_is_better { mean / best } else { best / mean };
+    let two = Format::new().set_num_format("0.00");
+    sheet.write_formula(at, 6, Formula::new(format!("=AVERAGEIFS({values},{same})")).set_result(mean.to_string()))?;
+    sheet.write_formula(at, 7, Formula::new(smallest).set_result(least))?;
+    sheet.write_formula(at, 8, Formula::new(biggest).set_result(largest))?;
+    sheet.write_string(at, 9, if row.larger_is_better { "a second" } else { "s" })?;
+    sheet.write_formula_with_format(at, 10, Formula::new(against).set_result(relative.to_string()), &two)?;
+    Ok(())
+}
+
+fn about(sheet: &mut Worksheet, record: &Record) -> Result<(), XlsxError> {
+    sheet.set_name("About")?;
+    sheet.set_column_width(0, 20)?;
+    sheet.set_column_width(1, 100)?;
+    let medium = &record.medium;
+    let name = [&medium.vendor, &medium.model].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+    let host = record.host.clone().unwrap_or_default();
+    let mut facts = vec![
+        ("Run", record.run.id.clone()),
+        ("Started", record.run.started.clone().unwrap_or_default()),
+        ("Medium", name),
+        ("Capacity", medium.capacity_bytes.map(|bytes| Bytes(bytes).to_string()).unwrap_or_default()),
+        ("Kernel", host.kernel.unwrap_or_default()),
+        ("Board", host.board.unwrap_or_default()),
+        ("Processor", host.cpu.unwrap_or_default()),
+        ("Seed", record.run.seed.to_string()),
+        ("Software", format!("{} {}", record.run.software.name, record.run.software.version)),
+    ];
+    facts.extend(record.findings.iter().map(|finding| ("Finding", finding.statement.clone())));
+    facts.extend(record.skipped.iter().map(|skip| ("Left out", format!("{}: {}", skip.test, skip.reason))));
+    for (row, (name, text)) in (0..).zip(&facts) {
+        sheet.write_with_format(row, 0, *name, &Format::new().set_bold())?;
+        sheet.write_string(row, 1, text)?;
+    }
+    Ok(())
+}
