@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use record::Record;
 use sha2::{Digest as _, Sha256};
 
-use view::RunPage;
+use view::{MatrixPage, RunPage};
 
 /// What every page shares: style, script, and the policy that lets nothing else run.
 pub(crate) struct Shell;
@@ -33,6 +33,9 @@ impl Shell {
 
 /// The report of one run.
 pub fn page(record: &Record) -> String {
+    if let Some(matrix) = findings::matrix::of(record) {
+        return MatrixPage::of(record, &matrix).render().expect("a template that compiled renders into memory");
+    }
     RunPage::of(record).render().expect("a template that compiled renders into memory")
 }
 

@@ -13,6 +13,7 @@ mod doubts;
 mod figure;
 mod headline;
 pub mod html;
+mod matrix;
 pub mod panels;
 pub mod tables;
 pub mod text;

@@ -12,6 +12,9 @@ use crate::tables::{self, Table};
 use crate::{headline, words};
 
 mod facts;
+mod matrix;
+
+pub(super) use matrix::MatrixPage;
 
 /// The page of one run.
 #[derive(Template)]

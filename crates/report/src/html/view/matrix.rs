@@ -1,0 +1,135 @@
+//! The page of a matrix: recommendation, heat maps, tables, commands.
+
+use askama::Template;
+use findings::matrix::{Matrix, Place, Standing, Way, WorkPlaces};
+use record::{Ended, Record};
+
+use super::super::{Shell, inert_json};
+use super::{TableView, facts};
+use crate::{doubts, matrix, words};
+
+/// The page.
+#[derive(Template)]
+#[template(path = "matrix.html")]
+pub(in crate::html) struct MatrixPage {
+    title: String,
+    name: String,
+    facts: String,
+    label: String,
+    run_facts: String,
+    state: Option<String>,
+    failed: bool,
+    statements: Vec<String>,
+    works: Vec<WorkView>,
+    fragmentation: Option<TableView>,
+    recommended: String,
+    commands: Vec<(&'static str, String)>,
+    skipped: Vec<(String, String)>,
+    how: Vec<(&'static str, Vec<(String, String)>)>,
+    private: bool,
+    file_name: String,
+    json: String,
+}
+
+/// One work.
+struct WorkView {
+    title: String,
+    unit: &'static str,
+    schedulers: Vec<String>,
+    rows: Vec<HeatRow>,
+    ranking: TableView,
+    by_scheduler: TableView,
+    failed: Vec<String>,
+}
+
+/// One file system.
+struct HeatRow {
+    label: String,
+    cells: Vec<HeatCell>,
+}
+
+/// One combination.
+struct HeatCell {
+    class: String,
+    share: String,
+    figure: String,
+}
+
+impl MatrixPage {
+    /// Everything the page says.
+    pub fn of(record: &Record, matrix: &Matrix) -> MatrixPage {
+        let name = words::name(&record.medium);
+        let overall = matrix.overall.first().map(findings::matrix::Overall::statement);
+        let (recommended, commands) = matrix::commands(record, matrix).unwrap_or_default();
+        MatrixPage {
+            title: format!("{name}: file systems and schedulers - Flashmark"),
+            facts: words::medium_facts(record).join(" · "),
+            label: record.run.label.as_deref().map(words::clean).unwrap_or_default(),
+            run_facts: doubts::run_facts(record).join(" · "),
+            state: doubts::state(record),
+            failed: record.run.ended == Ended::Error,
+            statements: matrix.works.iter().map(WorkPlaces::statement).chain(overall).map(|text| words::clean(&text)).collect(),
+            works: matrix.works.iter().map(work).collect(),
+            fragmentation: matrix::fragmentation(matrix).map(|table| TableView { table }),
+            recommended: words::clean(&recommended),
+            commands: commands.into_iter().map(|(what, line)| (what, words::clean(&line))).collect(),
+            skipped: doubts::skipped(record),
+            how: facts::sections(record),
+            private: facts::is_private(record),
+            file_name: facts::file_name(record),
+            json: inert_json(&record.to_json()),
+            name,
+        }
+    }
+}
+
+fn work(work: &WorkPlaces) -> WorkView {
+    let ways: Vec<&Way> = work.places.iter().map(|place| &place.way).chain(work.failed.iter().map(|(way, _)| way)).collect();
+    let schedulers = distinct(ways.iter().map(|way| way.scheduler.clone()));
+    let one_mount = distinct(ways.iter().map(|way| way.mount_options.clone())).len() < 2;
+    let rows = distinct(ways.iter().map(|way| (way.filesystem_words(), way.mount_options.clone())));
+    let row = |(filesystem, mount_options): &(String, String)| {
+        let cell = |scheduler: &String| {
+            let is_it =
+                |way: &Way| way.filesystem_words() == *filesystem && way.mount_options == *mount_options && way.scheduler == *scheduler;
+            match work.places.iter().find(|place| is_it(&place.way)) {
+                Some(place) => heat(work, place),
+                None if work.failed.iter().any(|(way, _)| is_it(way)) => empty("failed"),
+                None => empty("not tried"),
+            }
+        };
+        let label = if one_mount { filesystem.clone() } else { format!("{filesystem}, {mount_options}") };
+        HeatRow { label: words::clean(&label), cells: schedulers.iter().map(cell).collect() }
+    };
+    WorkView {
+        title: words::capitalised(&words::test(&work.work)),
+        unit: if work.larger_is_better { "a second; more is better" } else { "seconds; less is better" },
+        rows: rows.iter().map(row).collect(),
+        ranking: TableView { table: matrix::ranking(work) },
+        by_scheduler: TableView { table: matrix::by_scheduler(work) },
+        failed: work.failed.iter().map(|(way, reason)| words::clean(&format!("{}: {reason}", way.words()))).collect(),
+        schedulers: schedulers.iter().map(|name| words::clean(name)).collect(),
+    }
+}
+
+fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut kept, one| {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+        kept
+    })
+}
+
+/// A cell as warm as it is near the best; framed where it may be as good.
+fn heat(work: &WorkPlaces, place: &Place) -> HeatCell {
+    let level = (place.relative * 10.0).round().clamp(0.0, 10.0) as u32;
+    let equal = if place.standing == Standing::Worse { "" } else { " equal" };
+    let figure = record::units::significant(place.centre);
+    let unit = if work.larger_is_better { "/s" } else { " s" };
+    HeatCell { class: format!("h{level}{equal}"), share: format!("{:.0} %", place.relative * 100.0), figure: format!("{figure}{unit}") }
+}
+
+fn empty(why: &str) -> HeatCell {
+    HeatCell { class: "none".to_owned(), share: String::new(), figure: why.to_owned() }
+}

@@ -1,0 +1,173 @@
+//! What a matrix comes to, for a terminal and as parts of a page: who is best, by how much, and the lines that make it so.
+
+use findings::matrix::{Matrix, Place, Standing, WorkPlaces};
+use record::units::significant;
+use record::{Record, TargetKind};
+
+use crate::tables::Table;
+use crate::{doubts, text, words};
+
+/// The summary of a matrix for a terminal; sentences in lines of at most `width` columns, tables as wide as they need to be.
+pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
+    let mut out = text::paragraph(&words::medium_line(record), width);
+    if let Some(state) = doubts::state(record) {
+        out += &text::paragraph(&state, width);
+    }
+    for work in &matrix.works {
+        out += "\n";
+        out += &text::paragraph(&words::clean(&work.statement()), width);
+        if !work.places.is_empty() {
+            out += &text::plain(&ranking(work));
+        }
+        for (way, reason) in &work.failed {
+            out += &text::paragraph(&format!("  failed: {}: {}", words::clean(&way.words()), words::clean(reason)), width);
+        }
+    }
+    if let Some(best) = matrix.overall.first() {
+        out += "\n";
+        out += &text::paragraph(&words::clean(&best.statement()), width);
+    }
+    if let Some(table) = fragmentation(matrix) {
+        out += "\nFragmentation of the files\n";
+        out += &text::plain(&table);
+    }
+    if let Some((way, lines)) = commands(record, matrix) {
+        out += &format!("\nTo have {}\n", words::clean(&way));
+        for (what, line) in lines {
+            out += &format!("  # {what}\n  {}\n", words::clean(&line));
+        }
+    }
+    for (reason, what) in doubts::skipped(record) {
+        out += &text::paragraph(&format!("Left out: {what}: {reason}"), width);
+    }
+    out
+}
+
+/// All ways of one work, the best first.
+pub(crate) fn ranking(work: &WorkPlaces) -> Table {
+    let unit = if work.larger_is_better { "#A second" } else { "#Seconds" };
+    let mut table = Table::new(&[
+        "File system",
+        "Mounted",
+        "Scheduler",
+        unit,
+        "#Of the best",
+        "95 % interval",
+        "#n",
+        "#Slowest",
+        "#Fairness",
+        "Standing",
+    ]);
+    for place in &work.places {
+        table.push(
+            vec![
+                words::clean(&place.way.filesystem_words()),
+                words::clean(&place.way.mount_options),
+                words::clean(&place.way.scheduler),
+                significant(place.centre),
+                significant(place.relative),
+                interval(place),
+                place.figures.len().to_string(),
+                place.worst_stall_ns.map(words::stall).unwrap_or_else(|| "-".to_owned()),
+                place.fairness.map(significant).unwrap_or_else(|| "-".to_owned()),
+                standing(place.standing).to_owned(),
+            ],
+            Vec::new(),
+        );
+    }
+    table
+}
+
+fn interval(place: &Place) -> String {
+    place.ci95.map(|[low, high]| format!("{} to {}", significant(low), significant(high))).unwrap_or_default()
+}
+
+fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Best => "best",
+        Standing::Worse => "worse",
+        Standing::Same => "the same, within 10 %",
+        Standing::Unclear => "cannot be said",
+    }
+}
+
+/// What each scheduler comes to on all file systems: how near to the best at its best and on average, how fair, and how long the longest stall.
+pub(crate) fn by_scheduler(work: &WorkPlaces) -> Table {
+    let mut table = Table::new(&["Scheduler", "#Of the best, at its best", "#On average", "#Fairness", "#Slowest"]);
+    let mut names: Vec<&str> = Vec::new();
+    for place in &work.places {
+        if !names.contains(&place.way.scheduler.as_str()) {
+            names.push(&place.way.scheduler);
+        }
+    }
+    for name in names {
+        let places: Vec<&Place> = work.places.iter().filter(|place| place.way.scheduler == name).collect();
+        let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let best = places.iter().map(|place| place.relative).max_by(f64::total_cmp);
+        let average = mean(places.iter().map(|place| place.relative.ln()).collect()).map(f64::exp);
+        let fairness = mean(places.iter().filter_map(|place| place.fairness).collect());
+        let worst = places.iter().filter_map(|place| place.worst_stall_ns).max_by(f64::total_cmp);
+        let shown = |value: Option<f64>| value.map(significant).unwrap_or_else(|| "-".to_owned());
+        let worst = worst.map(words::stall).unwrap_or_else(|| "-".to_owned());
+        table.push(vec![words::clean(name), shown(best), shown(average), shown(fairness), worst], Vec::new());
+    }
+    table
+}
+
+/// In how many pieces the files lay, and what that cost; `None` where no file system told.
+pub(crate) fn fragmentation(matrix: &Matrix) -> Option<Table> {
+    let mut table =
+        Table::new(&["Work", "File system", "Scheduler", "#Extents a file before", "#After", "#Reading takes, times one piece"]);
+    let shown = |value: Option<f64>| value.map(significant).unwrap_or_else(|| "-".to_owned());
+    for work in &matrix.works {
+        for place in &work.places {
+            let [before, after] = place.extents_per_file;
+            if before.is_none() && after.is_none() && place.fragmentation_read_ratio.is_none() {
+                continue;
+            }
+            let way = [&work.work, &place.way.filesystem_words(), &place.way.scheduler].map(|word| words::clean(word));
+            let figures = [shown(before), shown(after), shown(place.fragmentation_read_ratio)];
+            table.push(way.into_iter().chain(figures).collect(), Vec::new());
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// What to type to use the medium in the recommended way, and which way that is; printed, never run. With several works it is the way that is
+/// near the best at all of them.
+pub(crate) fn commands(record: &Record, matrix: &Matrix) -> Option<(String, Vec<(&'static str, String)>)> {
+    let best = match matrix.overall.first() {
+        Some(best) => matrix.works.first()?.places.iter().find(|place| place.way == best.way)?,
+        None => matrix.works.first()?.best()?,
+    };
+    let device = match (record.target.kind, &record.target.device) {
+        (TargetKind::Block, Some(device)) => format!("/dev/{device}"),
+        _ => "/dev/DEVICE".to_owned(),
+    };
+    let kind = best.way.filesystem.split('-').next().unwrap_or_default();
+    let mkfs = if best.mkfs.is_empty() { format!("mkfs.{kind} DEVICE") } else { best.mkfs.clone() };
+    let options = if best.way.mount_options.is_empty() { "defaults" } else { &best.way.mount_options };
+    let pass = if kind.starts_with("ext") { 2 } else { 0 };
+    let lines = vec![
+        ("make the file system; everything on it is lost", mkfs.replace("DEVICE", &device)),
+        ("a line of /etc/fstab; `blkid` tells the UUID", format!("UUID=THE-UUID  /MOUNT/POINT  {kind}  {options}  0  {pass}")),
+        ("a file in /etc/udev/rules.d, for example 60-scheduler.rules", udev(record, &best.way.scheduler)),
+    ];
+    Some((best.way.words(), lines))
+}
+
+/// A rule that gives the medium its scheduler whenever it is plugged in, by what tells it from others.
+fn udev(record: &Record, scheduler: &str) -> String {
+    let medium = &record.medium;
+    let quoted = |text: &str| text.replace(['"', '\\'], "?");
+    let which = match (&medium.cid, &medium.serial, &record.target.device) {
+        (Some(cid), ..) => format!("ATTRS{{cid}}==\"{}\"", quoted(cid)),
+        (None, Some(serial), _) => format!("ENV{{ID_SERIAL_SHORT}}==\"{}\"", quoted(serial)),
+        (None, None, Some(device)) => format!("KERNEL==\"{}\"", quoted(device)),
+        (None, None, None) => "KERNEL==\"DEVICE\"".to_owned(),
+    };
+    format!(
+        "ACTION==\"add|change\", SUBSYSTEM==\"block\", ENV{{DEVTYPE}}==\"disk\", {which}, ATTR{{queue/scheduler}}=\"{}\"",
+        quoted(scheduler)
+    )
+}
