@@ -149,6 +149,10 @@ pub trait Device {
 
     /// Processor time this process has used, in nanoseconds; `None` where there is no processor (virtual time).
     fn cpu_ns(&mut self) -> Option<u64>;
+
+    /// Says whether reads will be looked at from now on. A device that keeps data in memory, because there is no medium, may forget it
+    /// and stop keeping it (`facts().keeps_data`); every other has nothing to do with this.
+    fn look_at_data(&mut self, _looked_at: bool) {}
 }
 
 impl<D: Device + ?Sized> Device for Box<D> {
@@ -178,5 +182,8 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
     fn cpu_ns(&mut self) -> Option<u64> {
         (**self).cpu_ns()
+    }
+    fn look_at_data(&mut self, looked_at: bool) {
+        (**self).look_at_data(looked_at)
     }
 }

@@ -39,6 +39,11 @@ macro_rules! forward {
             self.inner.drop_caches()
         }
     };
+    (@ look_at_data) => {
+        fn look_at_data(&mut self, looked_at: bool) {
+            self.inner.look_at_data(looked_at)
+        }
+    };
     (@ cpu_ns) => {
         fn cpu_ns(&mut self) -> Option<u64> {
             self.inner.cpu_ns()

@@ -136,6 +136,9 @@ impl<D: Device> Device for ExtentGuard<D> {
     fn cpu_ns(&mut self) -> Option<u64> {
         self.inner.cpu_ns()
     }
+    fn look_at_data(&mut self, looked_at: bool) {
+        self.inner.look_at_data(looked_at)
+    }
 }
 
 #[cfg(test)]

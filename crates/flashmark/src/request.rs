@@ -22,6 +22,9 @@ pub struct Request {
     pub target: String,
     /// The confirmation that it may be overwritten.
     pub erase: Option<String>,
+    /// A test was asked for by name that puts back what it overwrites.
+    #[serde(default)]
+    pub restoring: bool,
     /// The only range to touch: offset and size in bytes.
     pub span: Option<(u64, u64)>,
     /// How I/O is issued.
@@ -76,6 +79,7 @@ pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
     let request = Request {
         target: flags.target.clone(),
         erase: flags.erase.clone(),
+        restoring: choice.only.iter().any(|name| suite::catalogue::find(name).is_ok_and(|test| test.needs().restores)),
         span: flags.span.as_deref().map(read_span).transpose()?,
         engine: flags.engine.clone(),
         seed: flags.seed.unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
@@ -157,6 +161,12 @@ pub(crate) fn fresh_seed() -> u64 {
 }
 
 impl Request {
+    /// Whether a raw medium may be written without having been given away: by nothing but a test that was asked for by name and puts
+    /// back what it overwrites.
+    pub fn borrows(&self) -> bool {
+        self.restoring && self.erase.is_none()
+    }
+
     /// The only range to touch, where one was named.
     pub fn only(&self) -> Option<Extent> {
         self.span.map(|(offset, size)| Extent::new(offset, size))

@@ -18,6 +18,9 @@ use crate::request::Request;
 use crate::screen::Screen;
 use crate::signals;
 
+/// What is said before a medium that was not given away is written.
+const LENT: &str = "What is overwritten is kept in memory and put back at the end, also after Ctrl-C. Do not unplug the medium or kill the program meanwhile:\nwhat was overwritten would stay so. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
+
 /// Ctrl-C ends a run within a second, even if the medium does not answer.
 const PATIENCE: Duration = Duration::from_millis(850);
 
@@ -60,10 +63,14 @@ impl Sitting {
             Nanos(plan.max_ns().saturating_sub(used_ns)),
             Bytes(plan.max_written_bytes())
         ));
+        if opened.site.borrowed.is_some() {
+            screen.print(LENT);
+        }
         let over = Arc::new(AtomicBool::new(false));
-        let watchdog = watch(&stop, &over, &dir, &request);
+        let owing = Arc::new(AtomicBool::new(false));
+        let watchdog = watch(&stop, &over, &owing, &dir, &request);
         let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop };
-        let mut keeper = Keeper { journal: &mut journal, screen: &screen };
+        let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing };
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
         over.store(true, Ordering::SeqCst);
         let _ = watchdog.join();
@@ -83,6 +90,8 @@ fn budget_bytes(plan: &Plan, lost: bool) -> u64 {
 struct Keeper<'a> {
     journal: &'a mut Journal,
     screen: &'a Screen,
+    /// The medium is not as its owner left it.
+    owing: &'a AtomicBool,
 }
 
 impl Listener for Keeper<'_> {
@@ -92,6 +101,10 @@ impl Listener for Keeper<'_> {
             Event::CellFinished { cell, .. } => self.journal.append(&(*cell).clone().into()),
             Event::Skipped(skip) => self.journal.append(&(*skip).clone().into()),
             Event::Flagged(flag) => self.journal.append(&(*flag).clone().into()),
+            Event::Owing(owing) => {
+                self.owing.store(*owing, Ordering::SeqCst);
+                Ok(())
+            }
             Event::CellStarted { .. } | Event::Progress(_) => Ok(()),
         };
         self.screen.show(event);
@@ -99,13 +112,17 @@ impl Listener for Keeper<'_> {
     }
 }
 
-/// Ends the process if an interrupted run does not end by itself, because the medium does not answer.
-fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>, dir: &RunDir, request: &Request) -> JoinHandle<()> {
-    let (stop, over, dir, request) = (Arc::clone(stop), Arc::clone(over), dir.clone(), request.clone());
+/// Ends the process if an interrupted run does not end by itself, because the medium does not answer. While the medium is owed what lay on it, it waits.
+fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>, owing: &Arc<AtomicBool>, dir: &RunDir, request: &Request) -> JoinHandle<()> {
+    let (stop, over, owing, dir, request) = (Arc::clone(stop), Arc::clone(over), Arc::clone(owing), dir.clone(), request.clone());
     std::thread::spawn(move || {
         let mut asked: Option<Instant> = None;
         while !over.load(Ordering::SeqCst) {
-            if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            if owing.load(Ordering::SeqCst) {
+                if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
+                    eprintln!("\nflashmark: interrupted; puts back what lay on the medium first. A second Ctrl-C would leave it overwritten");
+                }
+            } else if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
                 if let Ok(replayed) = dir.replay() {
                     let record = judged(replayed.record, &request);
                     let _ = dir.write_record(&record);

@@ -55,6 +55,8 @@ pub struct SimDevice {
     journal: Option<Journal>,
     memory: Option<Memory>,
     recent: Option<Recent>,
+    /// How contents begin anew, where they are kept at all: bytes, what every byte is, and what is remembered of the latest writes.
+    contents: Option<(u64, u8, Option<u64>)>,
     slots: Vec<SlotState>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     sequence: u64,
@@ -125,6 +127,9 @@ impl SimDevice {
             journal: (options.keep_data && faults.may_lose_power()).then(Journal::default),
             memory: options.keep_data.then(|| Memory::new(real, spec.medium.unwritten.byte())),
             recent: spec.fake.as_ref().and_then(|fake| fake.remembers).map(|size| Recent::new(size.0)),
+            contents: options
+                .keep_data
+                .then(|| (real, spec.medium.unwritten.byte(), spec.fake.as_ref().and_then(|fake| fake.remembers).map(|size| size.0))),
             medium,
             queue: Queue::new(spec),
             cache: spec.cache.as_ref().map(WriteCache::new),
@@ -452,5 +457,16 @@ impl Device for SimDevice {
 
     fn cpu_ns(&mut self) -> Option<u64> {
         None
+    }
+
+    fn look_at_data(&mut self, looked_at: bool) {
+        // What a power cut tears is looked at later.
+        let Some((bytes, blank, remembers)) = self.contents.filter(|_| self.journal.is_none()) else { return };
+        self.facts.keeps_data = looked_at;
+        if looked_at && self.memory.is_none() {
+            (self.memory, self.recent) = (Some(Memory::new(bytes, blank)), remembers.map(Recent::new));
+        } else if !looked_at {
+            (self.memory, self.recent) = (None, None);
+        }
     }
 }

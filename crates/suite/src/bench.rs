@@ -93,6 +93,23 @@ impl Bench<'_> {
         self.allotted_ns.saturating_sub(used)
     }
 
+    /// From now on the medium is not as its owner left it, and will be put right (`true`), or is again as it was: whoever ends runs must wait for it.
+    pub fn owes(&mut self, owing: bool) {
+        if let Err(reason) = self.pulse.listener.hear(&Event::Owing(owing)) {
+            self.pulse.failed = Some(reason);
+        }
+    }
+
+    /// Tells how far putting back is, after so many bytes of it more.
+    pub fn put_back(&mut self, bytes: u64, share: f64) {
+        self.pulse.wrote(bytes);
+        self.pulse.phase = "putting back what lay there";
+        let now_ns = self.medium.now();
+        if self.pulse.is_due(now_ns) {
+            self.pulse.beat(now_ns, share, &Tally::under(None, 1));
+        }
+    }
+
     /// What the run has written so far, in bytes.
     pub fn written_bytes(&self) -> u64 {
         self.pulse.written_bytes

@@ -27,6 +27,8 @@ pub enum Event<'a> {
     Skipped(&'a Skip),
     /// A doubt about the run as a whole.
     Flagged(&'a Flag),
+    /// The medium is not as its owner left it and will be put right; or that is done. Until then the process must not be ended.
+    Owing(bool),
 }
 
 /// How far a cell is.

@@ -62,4 +62,6 @@ pub struct Needs {
     pub files: bool,
     /// It looks at what it reads, so the medium must return what was written to it.
     pub data: bool,
+    /// It can put back what it overwrites, so it may write to a medium that was only lent.
+    pub restores: bool,
 }

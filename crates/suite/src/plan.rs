@@ -180,6 +180,12 @@ fn refusal(test: &dyn Test, site: &Site) -> Option<String> {
     {
         return Some(reason.clone());
     }
+    if needs.writing
+        && !needs.restores
+        && let Some(reason) = &site.borrowed
+    {
+        return Some(reason.clone());
+    }
     if needs.data && !site.facts.keeps_data {
         return Some("this simulated medium keeps no data; there is nothing to read back".into());
     }

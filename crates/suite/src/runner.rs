@@ -154,6 +154,7 @@ impl Runner<'_> {
         };
         // A staged file may lie on the medium itself: it must be gone before another test measures there.
         self.kept.take_if(|kept| kept.test != planned.test);
+        medium.look_at_data(test.needs().data);
         let started_ns = medium.now();
         let later_ns = self.later_ns(index);
         let pulse = Pulse {

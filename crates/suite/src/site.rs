@@ -15,6 +15,8 @@ pub struct Site {
     pub au_bytes: Option<u64>,
     /// Whether writing is allowed, and if not, why.
     pub writable: Result<(), String>,
+    /// The medium may be written only by a test that puts back what it overwrites; why. `writable` is `Ok` then.
+    pub borrowed: Option<String>,
     /// Whether there is, or can be made, a file system to put files on, and if not, why.
     pub files: Result<(), String>,
     /// The only range to touch, where the user named one.

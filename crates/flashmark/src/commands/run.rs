@@ -105,6 +105,9 @@ fn describe(plan: &Plan, opened: &Opened) -> String {
     for skip in &plan.skipped {
         text += &format!("  {:<34} left out: {}\n", skip.test, skip.reason);
     }
+    if opened.site.borrowed.is_some() {
+        text += "\nWhat is overwritten is kept in memory and put back at the end.\n";
+    }
     let written = plan.max_written_bytes();
     text += &format!("\nTime     at most {}\nWritten  at most {}", Nanos(plan.max_ns()), Bytes(written));
     if let Some(capacity) = opened.medium.capacity_bytes.filter(|capacity| *capacity > 0 && written > 0) {

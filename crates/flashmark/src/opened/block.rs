@@ -27,7 +27,9 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
     check_span(request, found.size_bytes())?;
     let claim: Claim = host::claim(&roots, &found).or_refuse()?;
     let claim = Rc::new(RefCell::new(claim));
-    let writable = request.erase.is_some();
+    // Without --erase a test that puts back what it overwrites may write, where it was asked for by name.
+    let borrowed = request.borrows();
+    let writable = request.erase.is_some() || borrowed;
     let queue = found.disk.queue(&roots);
     let settings =
         ring::Settings { max_transfer_bytes: queue.max_sectors_kb.map(|kb| kb * 1024), claimed: true, ..file::settings(request) };
@@ -48,7 +50,8 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
         facts,
         au_bytes: medium.au_bytes,
         writable: if writable { Ok(()) } else { Err(read_only()) },
-        files: if writable { Ok(()) } else { Err(read_only()) },
+        borrowed: borrowed.then(read_only),
+        files: if writable && !borrowed { Ok(()) } else { Err(read_only()) },
         only: request.only(),
         link_bps: link_bps(target.link.as_ref()),
         memory_bps: host.memory_bps,

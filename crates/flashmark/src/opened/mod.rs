@@ -61,7 +61,7 @@ impl Opened {
         }
         stages::clean_up_after_killed_runs();
         let roots = Roots::default();
-        let access = if request.erase.is_some() { Access::Write } else { Access::Read };
+        let access = if request.erase.is_some() || request.borrows() { Access::Write } else { Access::Read };
         match host::resolve(&roots, &request.target, access).map_err(target_failure)? {
             Found::Directory(found) => file::open_directory(roots, *found, request),
             Found::File(found) => file::open_file(roots, *found, request),

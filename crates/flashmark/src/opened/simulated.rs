@@ -52,6 +52,7 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
         facts,
         au_bytes: profile.au_bytes(),
         writable: Ok(()),
+        borrowed: None,
         files: Ok(()),
         only: request.only(),
         link_bps: None,

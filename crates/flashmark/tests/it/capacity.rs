@@ -5,6 +5,7 @@ use std::io::Read;
 
 use record::units::MIB;
 use record::{Ended, Record};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{Flashmark, LoopDevice, Scratch, has_root};
 
@@ -39,6 +40,67 @@ fn a_simulated_medium_is_verified_as_far_as_memory_goes() {
     assert_eq!(sum(&flashmark.record(), "verify", "good_sectors"), 32 * MIB / 512);
 }
 
+/// Random bytes, so that anything that is not put back shows.
+fn used(scratch: &Scratch, bytes: u64) -> (std::path::PathBuf, Vec<u8>) {
+    let mut random = suite::random::Random::new(1, "what lies there");
+    let content: Vec<u8> = (0..bytes / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
+    let image = scratch.image("image", bytes);
+    std::fs::write(&image, &content).unwrap();
+    (image, content)
+}
+
+#[test]
+fn what_was_not_given_away_is_as_it_was_afterwards() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (image, before) = used(&scratch, 96 * MIB);
+    let device = LoopDevice::new(&image);
+    let planned = Flashmark::new().done(&["run", device.word(), "--only", "capacity", "--plan"]);
+    assert!(planned.out.contains("kept in memory and put back"), "{planned}");
+
+    let flashmark = Flashmark::new();
+    let ran = flashmark.run(&["run", device.word(), "--only", "capacity"]);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(ran.err.contains("put back at the end, also after Ctrl-C"), "{ran}");
+    let record = flashmark.record();
+    assert_eq!((sum(&record, "capacity", "type"), sum(&record, "capacity", "real_bytes")), (0, 96 * MIB));
+    assert!(sum(&record, "capacity", "restored_bytes") > 16 * MIB);
+    assert_eq!(sum(&record, "capacity", "unrestored_bytes"), 0);
+    assert!(std::fs::read(&image).unwrap() == before, "something was not put back");
+
+    // Nothing else is written to what was not given away.
+    for only in ["random-write", "verify"] {
+        let refused = Flashmark::new().run(&["run", device.word(), "--only", only]);
+        assert_eq!(refused.code, Some(2), "{refused}");
+        assert!(refused.err.contains("--erase"), "{refused}");
+    }
+    let refused = Flashmark::new().run(&["run", device.word(), "--only", "capacity,verify", "--set", "capacity.restore=no"]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    assert!(std::fs::read(&image).unwrap() == before);
+}
+
+#[test]
+fn interrupted_it_puts_back_first() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (image, before) = used(&scratch, 384 * MIB);
+    let device = LoopDevice::new(&image);
+    for wait_ms in [60, 250] {
+        let flashmark = Flashmark::new();
+        let mut started = flashmark.start(&["run", device.word(), "--only", "capacity", "--quiet"]);
+        // Whenever it comes: before the first write, in between, or after the end.
+        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        kill_process(Pid::from_child(&started), Signal::INT).unwrap();
+        let code = started.wait().unwrap().code();
+        assert!(matches!(code, Some(130 | 0)), "{code:?}");
+        assert!(std::fs::read(&image).unwrap() == before, "after {wait_ms} ms something was not put back");
+    }
+}
+
 #[test]
 fn a_loop_device_is_good_and_its_first_mebibyte_untouched_by_the_probe() {
     if !has_root() {
@@ -53,10 +115,6 @@ fn a_loop_device_is_good_and_its_first_mebibyte_untouched_by_the_probe() {
     };
     let before = front();
     let device = LoopDevice::new(&image);
-    let refused = Flashmark::new().run(&["run", device.word(), "--only", "capacity"]);
-    assert_eq!(refused.code, Some(2), "{refused}");
-    assert!(refused.err.contains("--erase"), "{refused}");
-
     let flashmark = Flashmark::new();
     let ran = flashmark.run(&["run", device.word(), "--erase", device.word(), "--only", "capacity", "--quiet"]);
     assert_eq!(ran.code, Some(0), "{ran}");

@@ -5,6 +5,10 @@
 //! so one read of a folded address gives a distance. All places are drawn from the run's seed: no controller can know them.
 //! The first MiB (partition table, boot code) is spared as far as addresses do not fold onto it.
 //!
+//! With `restore` what lies where it writes is read first and put back at the end, also after an interruption (`keep.rs` says why that is right
+//! where addresses fold). A raw medium that was not given away with `--erase` is probed in no other way. Then no more than `keep` is written in a row: it has to
+//! be held in memory.
+//!
 //! # What it leaves
 //! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent where time or medium ended before it was
 //! known), `real_bytes` (with the interval it lies in where it was not found to the sector), `wrap_bytes` (what addresses are taken modulo,
@@ -12,20 +16,23 @@
 //! bound; absent where nothing was ever gone), `overwhelmed_bytes` (a larger cache would hide a fake), `marks_good`, `marks_changed`,
 //! `marks_stale`, `marks_elsewhere`, `marks_lost`, `marks_unusable` (places by what they showed last).
 //! Series `marks: good` and so on: the place that was read against the place to which what was found there had been written (0: nothing of
-//! ours). On a good medium that is the diagonal, on a wraparound a saw.
+//! ours). On a good medium that is the diagonal, on a wraparound a saw. With `restore` also `restored_bytes` and `unrestored_bytes`: what was put back
+//! and is as it was, and what is not, though there is flash behind it.
 
 mod hunt;
+mod keep;
 mod prober;
 mod seen;
 #[cfg(test)]
 mod tests;
 pub mod trial;
 
+use device::Extent;
 use record::units::{Bytes, KIB, MIB};
-use record::{Axis, Content, Direction, Estimate, Params, Pattern, PlannedCell, Region, Series, Stop};
+use record::{Axis, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
 
 use self::hunt::{Found, Hunt};
-use self::prober::{Halt, Prober};
+use self::prober::{Halt, Prober, Restored};
 use self::seen::Seen;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
@@ -56,15 +63,35 @@ impl Test for Capacity {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "cache", default: "1GiB", about: "a cache up to this size does not deceive it; at most half of the medium" },
+            Setting {
+                name: "restore",
+                default: "auto",
+                about: "yes: what is overwritten is kept in memory and put back; no; auto: yes, unless the medium was given away with --erase",
+            },
+            Setting {
+                name: "keep",
+                default: "256MiB",
+                about: "with restore, at most so much is written in a row; up to twice as much is kept",
+            },
             Setting { name: "max_time", default: "5m", about: "at most this long; a cache is overwhelmed as far as time allows" },
         ]
     }
     fn needs(&self) -> Needs {
-        Needs { writing: true, raw: true, data: true, ..Needs::default() }
+        Needs { writing: true, raw: true, data: true, restores: true, ..Needs::default() }
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let cache_bytes = settings.size("cache")?.max(4 * MIB);
+        let restores = match (settings.choice("restore", &["auto", "yes", "no"])?, &site.borrowed) {
+            ("no", Some(reason)) => {
+                cells.skip(reason.clone());
+                return Ok(());
+            }
+            ("no", None) => false,
+            ("yes", _) => true,
+            (_, borrowed) => borrowed.is_some(),
+        };
+        let keep_bytes = settings.size("keep")?.max(4 * MIB);
+        let cache_bytes = settings.size("cache")?.max(4 * MIB).min(if restores { keep_bytes } else { u64::MAX });
         let max_ns = settings.duration_ns("max_time")?;
         let whole = match site.region(Region::Whole, u64::MAX) {
             Ok(whole) => whole,
@@ -92,15 +119,29 @@ impl Test for Capacity {
         };
         params.other.insert("cache_bytes".into(), cache_bytes as f64);
         // The run, and overwhelming once more for each stage of the search.
-        let most = cache_bytes.min(whole.bytes).saturating_mul(3).saturating_add(MARKS_MOST_BYTES).max(512 * MIB);
+        let mut most = cache_bytes.min(whole.bytes).saturating_mul(3).saturating_add(MARKS_MOST_BYTES).max(512 * MIB);
+        if restores {
+            // The run, as much again where a stage of the search cannot use the run's places, and marks.
+            let kept = (2 * keep_bytes).saturating_add(2 * MARKS_MOST_BYTES).min(whole.bytes);
+            params.other.insert("keep_bytes".into(), kept as f64);
+            most = most.saturating_add(kept);
+        }
         cells.add(params, max_ns, most);
         Ok(())
     }
 
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
         let mut found = Found::default();
-        let mut prober = Prober::new(cell, bench);
+        let keep_bytes = Some(cell.setting("keep_bytes") as u64).filter(|bytes| *bytes > 0);
+        let mut prober = Prober::new(cell, bench, keep_bytes);
+        if keep_bytes.is_some() {
+            prober.bench.owes(true);
+        }
         let ended = Hunt::new(&mut prober, &mut found, cell.setting("cache_bytes") as u64).go();
+        let restored = prober.restore();
+        if keep_bytes.is_some() {
+            prober.bench.owes(false);
+        }
         let Prober { mut outcome, shown, .. } = prober;
         if outcome.cell.stop != Stop::Error && outcome.cell.stop != Stop::Interrupted {
             outcome.cell.stop = if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
@@ -110,6 +151,9 @@ impl Test for Capacity {
         }
         let shown: Vec<(u64, Seen)> = shown.into_iter().collect();
         tell(&mut outcome, &found, &shown);
+        if let Some(restored) = restored {
+            tell_restored(&mut outcome, &found, &restored);
+        }
         outcome
     }
 }
@@ -140,6 +184,23 @@ fn tell(outcome: &mut Outcome, found: &Found, shown: &[(u64, Seen)]) {
         if !thinned.is_empty() {
             cell.series.push(Series { name: format!("marks: {name}"), x: Axis::OffsetBytes, y: Axis::OffsetBytes, points: thinned });
         }
+    }
+}
+
+/// Puts into the cell what was put back. A place without flash held nothing.
+fn tell_restored(outcome: &mut Outcome, found: &Found, restored: &Restored) {
+    let real_bytes = found.real_bytes.map_or(u64::MAX, |[_, most]| most);
+    let is_there = |place: &&Extent| {
+        found.wrap_bytes.filter(|module| *module > 0).map_or(place.offset_bytes, |module| place.offset_bytes % module) < real_bytes
+    };
+    let lost: Vec<&Extent> = restored.lost.iter().filter(is_there).collect();
+    let lost_bytes: u64 = lost.iter().map(|place| place.bytes).sum();
+    let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
+    let cell = &mut outcome.cell;
+    cell.metrics.other.extend([("restored_bytes".to_owned(), figure(restored.bytes)), ("unrestored_bytes".to_owned(), figure(lost_bytes))]);
+    if let Some(first) = lost.iter().map(|place| place.offset_bytes).min() {
+        let text = format!("{} of what the probe overwrote could not be put back, the first at {}", Bytes(lost_bytes), Bytes(first));
+        cell.flags.push(Flag::Note { text });
     }
 }
 

@@ -214,11 +214,13 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
 
     /// Whether the run can be made this long at the rate so far, with time left for what follows.
     fn has_time_for(&mut self, bytes: u64) -> bool {
-        let (left_ns, all_ns) = (self.prober.bench.time_left_ns(), self.prober.bench.allotted_ns);
+        let (left_ns, all_ns) = (self.prober.left_ns(), self.prober.bench.allotted_ns);
         if self.run_bytes == 0 {
             return left_ns > 0;
         }
-        let needed_ns = (bytes - self.run_bytes) as f64 / self.run_bytes as f64 * self.run_ns as f64;
+        // What is kept is written once more.
+        let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
+        let needed_ns = times * (bytes - self.run_bytes) as f64 / self.run_bytes as f64 * self.run_ns as f64;
         needed_ns <= left_ns.saturating_sub(all_ns / RESERVE) as f64
     }
 

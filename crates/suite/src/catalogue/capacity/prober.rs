@@ -4,10 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use device::content::Filler;
-use device::{Device, Extent, IoErrorKind};
+use device::stamp::Verdict;
+use device::{Device, Extent, IoError, IoErrorKind, Request};
 use record::units::MIB;
 use record::{PlannedCell, Stop};
 
+use super::keep::{Keep, PIECE_BYTES};
 use super::seen::Seen;
 use crate::drive::{Limits, Load};
 use crate::plan::span_of;
@@ -15,6 +17,18 @@ use crate::{Bench, Outcome, Tally};
 
 /// Errors of single places that are taken as findings; a medium with more has failed.
 const MOST_ERRORS: u32 = 1000;
+
+/// What is kept at once before it is overwritten.
+const BATCH_BYTES: u64 = 8 * MIB;
+
+/// What was put back.
+#[derive(Debug)]
+pub struct Restored {
+    /// Bytes that are as they were.
+    pub bytes: u64,
+    /// Places that are not.
+    pub lost: Vec<Extent>,
+}
 
 /// Why probing ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +64,15 @@ pub struct Prober<'a, 'b> {
     pass: u32,
     cursor_bytes: u64,
     errors: u32,
+    /// What lay where this writes, where that is to be put back.
+    keep: Option<Keep>,
+    /// What putting back will take, in nanoseconds.
+    restoring_ns: u64,
 }
 
 impl<'a, 'b> Prober<'a, 'b> {
-    /// Nothing written yet.
-    pub fn new(cell: &PlannedCell, bench: &'a mut Bench<'b>) -> Prober<'a, 'b> {
+    /// Nothing written yet. With `keep_bytes`, so much of what lay there can be kept, and is put back by [`restore`](Prober::restore).
+    pub fn new(cell: &PlannedCell, bench: &'a mut Bench<'b>, keep_bytes: Option<u64>) -> Prober<'a, 'b> {
         // Data of its own: other tests' passes are small numbers.
         let pass = 1 << 30 | (bench.random("data").bits() as u32 >> 3);
         Prober {
@@ -64,10 +82,12 @@ impl<'a, 'b> Prober<'a, 'b> {
             module: None,
             shown: BTreeMap::new(),
             folded: Vec::new(),
-            budget_bytes: cell.max_written_bytes,
+            budget_bytes: cell.max_written_bytes - keep_bytes.unwrap_or(0),
             pass,
             cursor_bytes: 0,
             errors: 0,
+            keep: keep_bytes.map(Keep::new),
+            restoring_ns: 0,
             bench,
         }
     }
@@ -78,8 +98,135 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.pass
     }
 
-    /// Writes data of this pass. A place that cannot be written is noted, and the next one follows.
+    /// Writes data of this pass. A place that cannot be written is noted, and the next one follows. Where what lay there is to be put back, it
+    /// is read first; a place that cannot be read is not written then.
     pub fn write(&mut self, phase: &'static str, pass: u32, largest_bytes: u64, places: impl IntoIterator<Item = Extent>) -> Flow {
+        if self.keep.is_none() {
+            return self.overwrite(phase, pass, largest_bytes, places);
+        }
+        let mut places = places.into_iter().peekable();
+        while places.peek().is_some() {
+            let started_ns = self.now_ns();
+            let kept_bytes = self.kept_bytes();
+            let mut batch = Vec::new();
+            let mut bytes = 0;
+            while bytes < BATCH_BYTES
+                && let Some(place) = places.next()
+            {
+                bytes += place.bytes;
+                if self.save(place)? {
+                    batch.push(place);
+                }
+            }
+            self.overwrite(phase, pass, largest_bytes, batch)?;
+            // What is put back was written here for the first time; that took as long as putting it back will.
+            let share = (self.kept_bytes() - kept_bytes) as f64 / bytes.max(1) as f64;
+            self.restoring_ns += (self.now_ns().saturating_sub(started_ns) as f64 * share) as u64;
+        }
+        Ok(())
+    }
+
+    /// Reads what lies in a range and was not read before. Whether the range may be overwritten.
+    fn save(&mut self, range: Extent) -> Flow<bool> {
+        let missing = self.keep.as_ref().map(|keep| keep.missing(range)).unwrap_or_default();
+        for place in missing {
+            if self.bench.must_stop() {
+                self.outcome.end(Stop::Interrupted, None);
+                return Err(Halt::Over);
+            }
+            if self.keep.as_ref().is_some_and(|keep| !keep.has_room_for(place.bytes)) {
+                return Err(Halt::TimeUp);
+            }
+            self.time_left()?;
+            match self.transfer(Request::read(0, place.offset_bytes, place.bytes), None) {
+                Ok(data) => self.keep.iter_mut().for_each(|keep| keep.take(place, &data)),
+                Err(error) if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS => {
+                    self.errors += 1;
+                    self.note_unusable(Some(range));
+                    return Ok(false);
+                }
+                Err(error) => {
+                    self.outcome.end(Stop::Error, Some(error));
+                    return Err(Halt::Over);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// One I/O by itself; what was read, or nothing.
+    fn transfer(&mut self, request: Request, data: Option<&[u8]>) -> Result<Vec<u8>, IoError> {
+        let medium = &mut *self.bench.medium;
+        medium.prepare(1, PIECE_BYTES as usize)?;
+        if let Some(data) = data {
+            medium.buffer(0)[..data.len()].copy_from_slice(data);
+        }
+        medium.submit(request)?;
+        let mut done = Vec::with_capacity(1);
+        medium.reap(1, &mut done)?;
+        done.pop().expect("reap waits for the one request in flight").result?;
+        Ok(if data.is_none() { medium.buffer(0)[..request.length_bytes as usize].to_vec() } else { Vec::new() })
+    }
+
+    /// Puts back what lay there, the latest first; nothing stops this but the medium. `None` where nothing was to be kept.
+    pub fn restore(&mut self) -> Option<Restored> {
+        let keep = self.keep.take()?;
+        let mut restored = Restored { bytes: 0, lost: Vec::new() };
+        let all_bytes = keep.bytes().max(1);
+        let mut gone = false;
+        for (offset_bytes, data) in keep.undo() {
+            let place = Extent::new(offset_bytes, data.len() as u64);
+            let put = if gone {
+                false
+            } else {
+                match self.transfer(Request::write(0, offset_bytes, place.bytes), Some(data)) {
+                    Ok(_) => true,
+                    Err(error) => {
+                        gone = error.kind != IoErrorKind::Medium;
+                        self.outcome.end(self.outcome.cell.stop, gone.then_some(error));
+                        false
+                    }
+                }
+            };
+            if put {
+                restored.bytes += place.bytes;
+                self.bench.put_back(place.bytes, restored.bytes as f64 / all_bytes as f64);
+            } else {
+                restored.lost.push(place);
+            }
+        }
+        if !gone {
+            self.flush();
+        }
+        if !gone && !self.bench.must_stop() {
+            self.compare(&keep, &mut restored);
+        }
+        Some(restored)
+    }
+
+    /// Reads what was put back. Sectors that held data of this run when they were read were no longer as the user left them: another address
+    /// of the same flash is the one to look at.
+    fn compare(&mut self, keep: &Keep, restored: &mut Restored) {
+        let mut wrong = Vec::new();
+        for (offset_bytes, before) in keep.undo() {
+            let place = Extent::new(offset_bytes, before.len() as u64);
+            let now = self.transfer(Request::read(0, offset_bytes, place.bytes), None).unwrap_or_default();
+            let ours = self
+                .bench
+                .filler
+                .verify(before, self.pass, offset_bytes)
+                .map(|(_, verdict)| matches!(verdict, Verdict::Good | Verdict::Changed { .. } | Verdict::Overwritten { .. }));
+            let sectors = before.chunks(512).enumerate().zip(ours);
+            let differs =
+                sectors.filter(|((index, sector), ours)| !ours && now.get(index * 512..index * 512 + sector.len()) != Some(*sector));
+            wrong.extend(differs.map(|((index, sector), _)| Extent::new(offset_bytes + index as u64 * 512, sector.len() as u64)));
+        }
+        restored.bytes = restored.bytes.saturating_sub(wrong.iter().map(|place| place.bytes).sum());
+        restored.lost.extend(wrong);
+    }
+
+    /// Overwrites; see [`write`](Prober::write).
+    fn overwrite(&mut self, phase: &'static str, pass: u32, largest_bytes: u64, places: impl IntoIterator<Item = Extent>) -> Flow {
         let load = Load { pass, ..Load::write(largest_bytes) };
         let mut places = places.into_iter();
         let mut left_bytes = self.budget_bytes;
@@ -175,8 +322,10 @@ impl<'a, 'b> Prober<'a, 'b> {
     pub fn overwhelm(&mut self, bytes: u64, spared: Extent) -> Flow {
         let below = Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
         let above = Extent::new(spared.end(), self.span.end() - spared.end());
-        let area = if below.bytes > above.bytes { below } else { above };
-        let pieces = area.bytes / MIB;
+        // What is to be put back must be kept in memory: no more places than are needed, and those of the run, which are kept already.
+        let keeping = self.keep.is_some();
+        let area = if below.bytes > above.bytes || (keeping && below.bytes >= bytes) { below } else { above };
+        let pieces = if keeping { (area.bytes / MIB).min(bytes.div_ceil(MIB)) } else { area.bytes / MIB };
         // What folds to before the span would overwrite what the span spares.
         let spare = self.module.map(|module| (module, self.span.offset_bytes));
         let harmless = |piece: &Extent| {
@@ -194,9 +343,23 @@ impl<'a, 'b> Prober<'a, 'b> {
         self.write("overwhelming caches", pass, MIB, chosen)
     }
 
-    /// What is left of the cell's time.
+    /// What is left of the cell's time, less what putting back will take, in nanoseconds.
+    pub fn left_ns(&mut self) -> u64 {
+        self.bench.time_left_ns().saturating_sub(self.restoring_ns)
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.keep.as_ref().map_or(0, Keep::bytes)
+    }
+
+    /// Whether what lay there is to be put back.
+    pub fn is_keeping(&self) -> bool {
+        self.keep.is_some()
+    }
+
+    /// What is left of the cell's time, if there is any.
     fn time_left(&mut self) -> Flow<u64> {
-        match self.bench.time_left_ns() {
+        match self.left_ns() {
             0 => Err(Halt::TimeUp),
             left_ns => Ok(left_ns),
         }

@@ -158,3 +158,157 @@ fn is_left_out_where_it_makes_no_sense() {
     file.site.facts.keeps_data = true;
     assert!(file.left_out(&["capacity"]).contains("raw medium"));
 }
+
+mod lent {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use device::Request;
+    use record::Flag;
+    use sim::SimDevice;
+
+    use super::*;
+    use crate::catalogue::capacity::trial::probe;
+    use crate::random::Random;
+    use crate::{Event, Listener};
+
+    /// Every MiB of the medium, read.
+    fn image(device: &mut dyn Device) -> Vec<u8> {
+        let capacity = device.facts().capacity_bytes;
+        let mut image = Vec::new();
+        device.prepare(1, MIB as usize).unwrap();
+        for at in (0..capacity).step_by(MIB as usize) {
+            device.submit(Request::read(0, at, MIB)).unwrap();
+            let mut done = Vec::new();
+            device.reap(1, &mut done).unwrap();
+            match done[0].result {
+                Ok(()) => image.extend_from_slice(device.buffer(0)),
+                Err(_) => image.extend_from_slice(&[0; MIB as usize]),
+            }
+        }
+        image
+    }
+
+    /// A medium on which random data lies, on all of it that is there.
+    fn used(geometry: &Geometry, seed: u64) -> SimDevice {
+        let mut device = medium(&geometry.profile(), seed);
+        let mut random = Random::new(seed, "what lies there");
+        device.prepare(1, MIB as usize).unwrap();
+        for at in (0..geometry.capacity_bytes).step_by(MIB as usize) {
+            device.buffer(0).chunks_mut(64).for_each(|chunk| chunk[..8].copy_from_slice(&random.bits().to_le_bytes()));
+            device.submit(Request::write(0, at, MIB)).unwrap();
+            device.reap(1, &mut Vec::new()).unwrap();
+        }
+        device
+    }
+
+    /// Interrupts at the so many-th word of progress, and sees that nobody may end the process while something is owed.
+    struct Impatient<'a> {
+        stop: &'a AtomicBool,
+        after: u32,
+        owing: bool,
+        phases: Vec<String>,
+    }
+
+    impl Listener for Impatient<'_> {
+        fn hear(&mut self, event: &Event<'_>) -> Result<(), String> {
+            match event {
+                Event::Owing(owing) => self.owing = *owing,
+                Event::Progress(progress) => {
+                    assert!(self.owing, "{} while nothing is owed", progress.phase);
+                    self.phases.push(progress.phase.to_owned());
+                    self.stop.store(self.phases.len() as u32 >= self.after, Ordering::Relaxed);
+                }
+                Event::CellFinished { .. } => assert!(!self.owing, "a cell has ended that still owes"),
+                _ => {}
+            }
+            Ok(())
+        }
+    }
+
+    /// Probes a lent medium, interrupted after so many words of progress; what was said, and the first place that is not as it was.
+    fn lent(geometry: &Geometry, after: u32) -> (crate::catalogue::capacity::trial::Ruling, Option<usize>) {
+        let mut device = used(geometry, 7);
+        let before = image(&mut device);
+        let stop = AtomicBool::new(false);
+        let mut listener = Impatient { stop: &stop, after, owing: false, phases: Vec::new() };
+        let (ruling, mut guarded) = probe(Box::new(device), 7, Some("it is lent".into()), &stop, &mut listener);
+        assert!(!listener.owing);
+        let after = image(&mut guarded);
+        let there = geometry.module_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
+        // What has no flash holds nothing that could be kept.
+        let holds = |at: &usize| (*at as u64 % there) < geometry.real_bytes;
+        let wrong = (0..before.len()).step_by(512).filter(holds).find(|at| before[*at..at + 512] != after[*at..at + 512]);
+        (ruling, wrong)
+    }
+
+    fn media() -> Vec<Geometry> {
+        vec![
+            Geometry { cache_bytes: 10 * MIB, ..Geometry::good(96 * MIB) },
+            Geometry::limbo(128 * MIB, 48 * MIB),
+            Geometry { lost: "garbage", ..Geometry::limbo(128 * MIB, 60 * MIB + 512) },
+            Geometry { lost: "ones", ..Geometry::limbo(96 * MIB, 30 * MIB) }.remembering(10 * MIB),
+            Geometry::wraparound(128 * MIB, 64 * MIB),
+            Geometry::wraparound(96 * MIB, 26 * MIB + 512),
+            Geometry::wraparound(64 * MIB, 50 * MIB + 1024),
+            Geometry::wraparound(64 * MIB, MIB / 2),
+            Geometry::chain(128 * MIB, 40 * MIB, 64 * MIB),
+            Geometry { lost: "garbage", ..Geometry::chain(128 * MIB, 24 * MIB, 72 * MIB + 512) },
+        ]
+    }
+
+    #[test]
+    fn everything_lies_there_afterwards_as_it_lay_before_on_good_media_and_fakes() {
+        for geometry in media() {
+            let (ruling, wrong) = lent(&geometry, u32::MAX);
+            assert_eq!(wrong, None, "{geometry:#?}\n{:#?}", ruling.cell.metrics.other);
+            if geometry.real_bytes > MIB {
+                assert_eq!(geometry.judge(&ruling), Ok(()), "{:#?}", ruling.cell.metrics.other);
+            }
+            assert_eq!(figure(&ruling.cell, "unrestored_bytes"), 0.0, "{geometry:#?}");
+            assert!(figure(&ruling.cell, "restored_bytes") > 0.0);
+        }
+    }
+
+    #[test]
+    fn also_after_an_interruption_at_any_moment() {
+        for (geometry, afters) in media().into_iter().zip([[1, 30], [2, 60], [3, 17], [5, 90], [7, 40], [11, 120]].into_iter().cycle()) {
+            for after in afters {
+                let (ruling, wrong) = lent(&geometry, after);
+                assert_eq!(wrong, None, "after {after}: {geometry:#?}");
+                assert!(matches!(ruling.cell.stop, Stop::Interrupted | Stop::Converged), "{:?}", ruling.cell.stop);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_overwritten_and_what_cannot_be_put_back_is_told() {
+        let unreadable = "[[fault]]\nkind = \"medium-error\"\ndirection = \"read\"\noffset = \"0 B\"\nsize = \"40 MiB\"\n";
+        let (ruling, _) = lent(&Geometry::damaged(192 * MIB, unreadable), u32::MAX);
+        assert_eq!(ruling.kind, Some(Kind::Damaged), "{:#?}", ruling.cell.metrics.other);
+        let device = used(&Geometry::damaged(192 * MIB, "[[fault]]\nkind = \"corruption\"\nshare = 0.5\n"), 3);
+        let (ruling, _) = probe(Box::new(device), 3, Some("it is lent".into()), &AtomicBool::new(false), &mut ());
+        assert!(figure(&ruling.cell, "unrestored_bytes") > 0.0);
+        let told = ruling.cell.flags.iter().any(|flag| matches!(flag, Flag::Note { text } if text.contains("could not be put back")));
+        assert!(told, "{:?}", ruling.cell.flags);
+    }
+
+    #[test]
+    fn a_good_medium_of_10_mb_a_second_is_cleared_and_put_back_in_four_minutes() {
+        let device = medium(&Geometry::good(8 * GIB).profile(), 1);
+        let (ruling, _) = probe(Box::new(device), 1, Some("it is lent".into()), &AtomicBool::new(false), &mut ());
+        assert_eq!((ruling.kind, figure(&ruling.cell, "overwhelmed_bytes")), (Some(Kind::Good), 256.0 * MIB as f64));
+        assert!(ruling.took_ns < 240 * SECOND_NS, "{} s", ruling.took_ns / SECOND_NS);
+    }
+
+    #[test]
+    fn only_a_test_that_puts_back_may_write_to_a_lent_medium() {
+        let mut bed = Bed::raw(4 * GIB, |_, _| 1);
+        bed.site.facts.keeps_data = true;
+        bed.site.borrowed = Some("it is only lent".into());
+        let [cell] = &bed.planned(&["capacity"])[..] else { panic!("one cell") };
+        assert_eq!(cell.setting("keep_bytes"), 2.0 * 256.0 * MIB as f64 + 64.0 * MIB as f64);
+        assert!(bed.left_out(&["capacity restore=no"]).contains("it is only lent"));
+        assert!(bed.left_out(&["random-write"]).contains("it is only lent"));
+        assert!(!bed.planned(&["random-read"]).is_empty());
+    }
+}

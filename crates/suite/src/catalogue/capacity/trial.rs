@@ -13,7 +13,7 @@ use super::Capacity;
 pub use super::hunt::Kind;
 use crate::definition::{Entry, Suite};
 use crate::random::Random;
-use crate::{Choice, NoStage, Plan, RunOptions, Site, Test, run};
+use crate::{Choice, Guarded, Listener, NoStage, Plan, RunOptions, Site, Test, run};
 
 /// A medium as it really is.
 #[derive(Clone, Debug, PartialEq)]
@@ -216,11 +216,23 @@ fn log_uniform(low: u64, high: u64, random: &mut Random) -> u64 {
 
 /// Lets the probe loose on a device that is all its own, with guard and budget as in a run.
 pub fn examine(device: Box<dyn Device>, seed: u64) -> Ruling {
+    probe(device, seed, None, &AtomicBool::new(false), &mut ()).0
+}
+
+/// The same on a medium that is only lent where `borrowed` says why; the guarded medium is given back as the probe left it.
+pub(crate) fn probe(
+    device: Box<dyn Device>,
+    seed: u64,
+    borrowed: Option<String>,
+    stop: &AtomicBool,
+    listener: &mut dyn Listener,
+) -> (Ruling, Guarded) {
     let site = Site {
         kind: TargetKind::Block,
         facts: device.facts().clone(),
         au_bytes: None,
         writable: Ok(()),
+        borrowed,
         files: Err("this is a trial of the probe alone".into()),
         only: None,
         link_bps: None,
@@ -232,17 +244,18 @@ pub fn examine(device: Box<dyn Device>, seed: u64) -> Ruling {
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let started_ns = guarded.now();
-    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
-    let mut end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
+    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop };
+    let mut end = run(&mut guarded, &mut NoStage, &plan, options, listener);
     let took_ns = guarded.now() - started_ns;
     let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");
     let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
     let kinds = [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain];
-    Ruling {
+    let ruling = Ruling {
         kind: figure("type").and_then(|code| kinds.get(code as usize).copied()),
         real_bytes: figure("real_bytes"),
         wrap_bytes: figure("wrap_bytes").unwrap_or(0),
         took_ns,
         cell,
-    }
+    };
+    (ruling, guarded)
 }

@@ -1,0 +1,148 @@
+//! What lay where the probe writes, so that it can be put back.
+//!
+//! Every byte is read right before the first write to its address, and put back in the reverse order. That is exact on media whose
+//! addresses fold, too: a place beyond the real end is read through the same folding as it is written, so what is read there before the first write
+//! is what that write destroys; where another address had destroyed it already, that one was read earlier and is put back later.
+//! What has no flash behind it cannot be put back, and holds nothing. A medium that answers reads from elsewhere than its writes go to would
+//! defeat this; no kind is known that does.
+
+use std::collections::BTreeMap;
+
+use device::Extent;
+
+/// The largest piece that is read or put back at once.
+pub const PIECE_BYTES: u64 = 1 << 20;
+
+/// What lay there, in the order in which it was read.
+#[derive(Debug, Default)]
+pub struct Keep {
+    pieces: Vec<(u64, Box<[u8]>)>,
+    /// Ranges that were read or given up, by their first byte: their ends. Apart, and not touching.
+    known: BTreeMap<u64, u64>,
+    bytes: u64,
+    most_bytes: u64,
+}
+
+impl Keep {
+    /// Keeps so many bytes at most.
+    pub fn new(most_bytes: u64) -> Keep {
+        Keep { most_bytes, ..Keep::default() }
+    }
+
+    /// Bytes that are kept.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether so much more can be kept.
+    pub fn has_room_for(&self, bytes: u64) -> bool {
+        self.bytes.saturating_add(bytes) <= self.most_bytes
+    }
+
+    /// What of a range was not read yet, in pieces.
+    pub fn missing(&self, range: Extent) -> Vec<Extent> {
+        let mut missing = Vec::new();
+        let mut at = range.offset_bytes;
+        let before = self.known.range(..=at).next_back().map(|(_, end)| *end);
+        at = at.max(before.unwrap_or(0));
+        for (start, end) in self.known.range(at..range.end().max(at)) {
+            missing.extend(pieces(at, *start));
+            at = *end;
+        }
+        missing.extend(pieces(at, range.end()));
+        missing
+    }
+
+    /// Keeps what was read of a piece that was missing.
+    pub fn take(&mut self, place: Extent, data: &[u8]) {
+        self.bytes += place.bytes;
+        self.pieces.push((place.offset_bytes, data.into()));
+        self.know(place);
+    }
+
+    /// Everything, the latest first.
+    pub fn undo(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.pieces.iter().rev().map(|(offset, data)| (*offset, &**data))
+    }
+
+    fn know(&mut self, range: Extent) {
+        let (mut start, mut end) = (range.offset_bytes, range.end());
+        if let Some((&before, &until)) = self.known.range(..=start).next_back()
+            && until >= start
+        {
+            (start, end) = (before, end.max(until));
+        }
+        while let Some((&after, &until)) = self.known.range(start..=end).next() {
+            end = end.max(until);
+            self.known.remove(&after);
+        }
+        self.known.insert(start, end);
+    }
+}
+
+fn pieces(from: u64, to: u64) -> impl Iterator<Item = Extent> {
+    (from..to.max(from)).step_by(PIECE_BYTES as usize).map(move |at| Extent::new(at, PIECE_BYTES.min(to - at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        /// On a medium that folds at any number of sectors, whatever was written in whatever order: everything is as before.
+        #[test]
+        fn undoing_brings_back_every_sector(
+            writes in proptest::collection::vec((0u64..200, 1u64..40, proptest::num::u8::ANY), 1..60),
+            module in 1u64..200,
+            real in 1u64..200,
+        ) {
+            let real = real.min(module);
+            let before: Vec<u8> = (0..real).map(|sector| sector as u8 ^ 0x5a).collect();
+            let mut flash = before.clone();
+            let mut keep = Keep::new(u64::MAX);
+            let behind = |sector: u64| (sector % module < real).then_some((sector % module) as usize);
+            for (at, sectors, value) in writes {
+                for missing in keep.missing(Extent::new(at * 512, sectors * 512)) {
+                    let data: Vec<u8> = (missing.offset_bytes / 512..missing.end() / 512)
+                        .flat_map(|sector| [behind(sector).map_or(0, |at| flash[at]); 512])
+                        .collect();
+                    keep.take(missing, &data);
+                }
+                for sector in at..at + sectors {
+                    behind(sector).into_iter().for_each(|at| flash[at] = value);
+                }
+            }
+            for (offset, data) in keep.undo() {
+                for (index, sector) in data.chunks(512).enumerate() {
+                    behind(offset / 512 + index as u64).into_iter().for_each(|at| flash[at] = sector[0]);
+                }
+            }
+            assert_eq!(flash, before);
+        }
+
+        #[test]
+        fn nothing_is_read_twice_and_nothing_is_left_out(ranges in proptest::collection::vec((0u64..100, 0u64..30), 1..30)) {
+            let mut keep = Keep::new(u64::MAX);
+            let mut known = [false; 200];
+            for (at, bytes) in ranges {
+                let missing = keep.missing(Extent::new(at, bytes));
+                for place in &missing {
+                    for byte in place.offset_bytes..place.end() {
+                        assert!(!std::mem::replace(&mut known[byte as usize], true), "{byte} is read twice");
+                    }
+                    keep.take(*place, &vec![0; place.bytes as usize]);
+                }
+                assert!((at..at + bytes).all(|byte| known[byte as usize]));
+            }
+            assert_eq!(keep.bytes(), known.iter().filter(|known| **known).count() as u64);
+        }
+    }
+
+    #[test]
+    fn long_ranges_are_kept_in_pieces() {
+        let keep = Keep::new(3 << 20);
+        let lengths: Vec<u64> = keep.missing(Extent::new(512, 2 * PIECE_BYTES + 512)).iter().map(|place| place.bytes).collect();
+        assert_eq!(lengths, [PIECE_BYTES, PIECE_BYTES, 512]);
+        assert!(keep.has_room_for(3 << 20) && !keep.has_room_for((3 << 20) + 1));
+    }
+}
