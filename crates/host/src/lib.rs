@@ -36,7 +36,7 @@ pub use picture::Partition;
 pub use place::{NotProved, Place, device_of_directory, free_space, prove_on_device};
 pub use recipes::{RECIPES, Recipe, Unavailable, recipe};
 pub use roots::{DeviceNumber, Node, Roots};
-pub use scheduler::QueueError;
+pub use scheduler::{QueueError, written_bytes};
 pub use smart::{health, parse_sdmon, parse_smartctl};
 pub use stage::{Leftover, MkfsSpec, StageError, Staged, clean_leftovers, stage_filesystem};
 pub use target::{Access, BlockTarget, DirectoryTarget, FileTarget, Found, TargetError, resolve};

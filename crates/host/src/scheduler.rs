@@ -5,11 +5,20 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::inventory::Disk;
+use crate::picture::SECTOR_BYTES;
 use crate::roots::{DeviceNumber, Roots, number, text};
 
 /// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the number of requests anew with each scheduler, and
 /// bfq switches the throttling of writeback off. In the order of noting; they are restored from the end, the scheduler first.
 pub(crate) const REMEMBERED: [&str; 5] = ["discard_max_bytes", "read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
+
+/// Bytes written to a device since it is there, by whomever.
+pub fn written_bytes(disk: &Disk) -> u64 {
+    const SECTORS_WRITTEN: usize = 6;
+    let stat = text(&Roots::default().sys.join("block").join(&disk.name).join("stat")).unwrap_or_default();
+    let sectors = stat.split_whitespace().nth(SECTORS_WRITTEN).and_then(|word| word.parse::<u64>().ok());
+    sectors.unwrap_or(0) * SECTOR_BYTES
+}
 
 /// A queue, by everything that tells it from another one that has taken its place.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
