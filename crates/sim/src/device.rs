@@ -102,10 +102,17 @@ impl SimDevice {
     ///
     /// A size given in the options is rounded down to a whole allocation unit (or logical block) and is at least one MiB.
     pub fn new(profile: &Profile, options: Options) -> SimDevice {
+        let unit = options.seed;
+        SimDevice::of_unit(profile, unit, options)
+    }
+
+    /// The same unit of a product again, fresh, with other chances: `unit` decides what differs from one unit to the next (which places are
+    /// worn), the seed of the options decides everything else. [`SimDevice::new`] takes both from the seed.
+    pub fn of_unit(profile: &Profile, unit: u64, options: Options) -> SimDevice {
         let spec = profile.spec();
         let grain = profile.au_bytes().unwrap_or(spec.medium.logical_block.0);
         let capacity = options.capacity.map_or(spec.medium.capacity.0, |bytes| (bytes.max(1 << 20) / grain).max(1) * grain);
-        let medium = Medium::new(spec, capacity, options.seed);
+        let medium = Medium::new(spec, capacity, options.seed, unit);
         let real = medium.mapping().map_or(capacity, |mapping| mapping.real_bytes());
         let faults = Faults::new(&spec.fault, capacity, options.seed);
         SimDevice {

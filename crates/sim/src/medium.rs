@@ -24,8 +24,8 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    /// The medium a profile describes, of this size, with the chances of this seed.
-    pub(crate) fn new(spec: &Spec, capacity_bytes: u64, seed: u64) -> Medium {
+    /// The medium a profile describes, of this size, with the chances of this seed and the worn places of this unit.
+    pub(crate) fn new(spec: &Spec, capacity_bytes: u64, seed: u64, unit: u64) -> Medium {
         let usual = spec.write.as_ref().map(|write| write.rate);
         Medium {
             timing: timing::model(spec, capacity_bytes),
@@ -36,7 +36,7 @@ impl Medium {
             compression: spec.compression.as_ref().zip(usual).map(|(compression, usual)| Compression::new(compression, usual)),
             pattern: spec.pattern_cheat.as_ref().map(PatternCheat::new),
             heat: spec.heat.as_ref().map(Heat::new),
-            wear: spec.wear.as_ref().map(|wear| Wear::new(wear, seed)),
+            wear: spec.wear.as_ref().map(|wear| Wear::new(wear, unit)),
         }
     }
 

@@ -3,10 +3,10 @@
 use crate::chance::mix;
 use crate::profile::spec;
 
-/// Which places are bad or weak is drawn from the seed, so it does not depend on the order of I/O.
+/// Which places are bad or weak is the unit's, so it does not depend on the order of I/O.
 #[derive(Debug)]
 pub(crate) struct Wear {
-    seed: u64,
+    unit: u64,
     block: u64,
     bad_share: f64,
     weak_share: f64,
@@ -16,9 +16,9 @@ pub(crate) struct Wear {
 }
 
 impl Wear {
-    pub(crate) fn new(wear: &spec::Wear, seed: u64) -> Wear {
+    pub(crate) fn new(wear: &spec::Wear, unit: u64) -> Wear {
         Wear {
-            seed: mix(seed ^ 0x77ea_7000),
+            unit: mix(unit ^ 0x77ea_7000),
             block: wear.block.0,
             bad_share: wear.bad_share,
             weak_share: wear.weak_share,
@@ -34,7 +34,7 @@ impl Wear {
 
     /// A number from 0 to 1 that belongs to the block.
     fn lot(&self, block: u64) -> f64 {
-        mix(self.seed ^ mix(block)) as f64 / u64::MAX as f64
+        mix(self.unit ^ mix(block)) as f64 / u64::MAX as f64
     }
 
     /// First byte of a bad place in the range.

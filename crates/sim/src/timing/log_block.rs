@@ -68,6 +68,8 @@ pub(super) struct LogBlockModel {
     small: Option<SmallLog>,
     front: Option<Front>,
     last_end: u64,
+    /// The last write went to the log for small ones and continued none.
+    single: bool,
 }
 
 impl LogBlockModel {
@@ -85,6 +87,7 @@ impl LogBlockModel {
             small: ftl.bypass.as_ref().map(SmallLog::new),
             front: ftl.front.clone(),
             last_end: u64::MAX,
+            single: false,
         }
     }
 
@@ -124,12 +127,16 @@ impl LogBlockModel {
         let continues = start == self.last_end;
         self.last_end = end;
         let bytes = end - start;
-        if !continues
+        // One write that happens to follow another is no stream yet, two are.
+        let is_stream = continues && !self.single;
+        if !is_stream
             && let Some(small) = &mut self.small
             && small.takes(bytes)
         {
+            self.single = !continues;
             return small.ns;
         }
+        self.single = false;
         let partial = self.write.is_partial(start, end);
         let shared = continues && self.page_buffer && !start.is_multiple_of(self.write.unit);
         let mut ns = self.touch(index, start);

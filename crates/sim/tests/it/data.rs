@@ -122,6 +122,55 @@ fn memory_is_proportional_to_what_was_written() {
     assert_eq!(device.kept_bytes(), 100 * 64 * KIB, "what a fake drops takes no memory");
 }
 
+/// Page by page: single pages at places far apart, the same pages again, parts of them, and their end.
+#[test]
+fn every_page_is_counted_once_and_given_back() {
+    let mut device = SimDevice::new(Profile::builtin("a1").unwrap(), Options::default());
+    device.prepare(1, 64 << 10).unwrap();
+    let mut pages = std::collections::BTreeSet::new();
+    let mut dice = Dice(5);
+    for value in 1..=200u8 {
+        // 1 to 128 sectors anywhere: the first and last page may be touched in part only.
+        let (sector, sectors) = (dice.below(32 * GIB / 512 - 128), 1 + dice.below(128));
+        device.buffer(0).fill(value);
+        for _ in 0..2 {
+            run(&mut device, Request::write(0, sector * 512, sectors * 512));
+        }
+        pages.extend(sector / 8..=(sector + sectors - 1) / 8);
+        assert_eq!(device.kept_bytes(), pages.len() as u64 * 4096);
+    }
+    device.buffer(0).fill(0);
+    run(&mut device, Request::write(0, 31 * GIB, 64 << 10));
+    assert_eq!(device.kept_bytes(), pages.len() as u64 * 4096, "zeros on fresh flash need no memory");
+    for page in pages {
+        run(&mut device, Request { op: Op::Discard, ..Request::read(0, page * 4096, 4096) });
+    }
+    assert_eq!(device.kept_bytes(), 0);
+}
+
+#[test]
+fn a_long_run_without_data_keeps_nothing() {
+    let mut device = fast("a1", 1);
+    let mut dice = Dice(6);
+    (0..100_000).for_each(|_| drop(run(&mut device, Request::write(0, dice.below(32 * GIB / 4096) * 4096, 4096))));
+    assert_eq!(device.kept_bytes(), 0);
+}
+
+/// One unit of a product has its worn places wherever its chances come from; another unit has others.
+#[test]
+fn a_unit_is_worn_where_it_is_worn() {
+    let bad = |unit: u64, seed: u64| {
+        let profile = Profile::builtin("worn").unwrap();
+        let mut device = SimDevice::of_unit(profile, unit, Options { seed, keep_data: false, capacity: None });
+        device.prepare(1, 64 << 10).unwrap();
+        let failed = |block: &u64| run(&mut device, Request::read(0, block * 64 * KIB, 64 * KIB)).result.is_err();
+        (0..8 * GIB / (64 * KIB)).filter(failed).collect::<Vec<_>>()
+    };
+    assert!(!bad(1, 1).is_empty());
+    assert_eq!(bad(1, 1), bad(1, 2));
+    assert_ne!(bad(1, 1), bad(2, 1));
+}
+
 #[test]
 fn without_data_buffers_are_left_alone() {
     let mut device = fast("a1", 1);

@@ -141,6 +141,15 @@ fn at_depth(name: &str, depth: u32, write: bool) -> f64 {
     seen as f64 * 1e9 / device.now() as f64
 }
 
+/// Of random writes one in many follows its predecessor by chance; two that do are the beginning of a stream.
+#[test]
+fn a_single_write_that_follows_is_no_stream() {
+    let mut device = fast("usb2-cruzer", 1);
+    [0, 256, 512].into_iter().for_each(|mib| drop(run(&mut device, Request::write(0, mib * MIB, 64 * KIB))));
+    let times = [0, 1, 2].map(|block| ms(&mut device, Request::write(0, 8 * GIB + block * 4096, 4096)));
+    assert!(times[0] < 20.0 && times[1] < 20.0 && times[2] > 500.0, "{times:?}");
+}
+
 #[test]
 fn depth_helps_where_there_is_a_command_queue_and_nowhere_else() {
     let gain = |name, write| at_depth(name, 16, write) / at_depth(name, 1, write);
