@@ -43,6 +43,8 @@ pub enum Command {
     Tests(TestsFlags),
     /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.
     Watch(WatchFlags),
+    /// Records the block I/O of your own work, to replay it. Needs root.
+    Capture(CaptureFlags),
     /// Simulated media to try things on.
     #[command(subcommand)]
     Sim(SimCommand),
@@ -269,6 +271,26 @@ pub struct WatchFlags {
     /// A JSON object for each device and look, a line each, under the names that iostat uses.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Flags of `capture`.
+#[derive(Debug, Args)]
+pub struct CaptureFlags {
+    /// Device or partition: its kernel name (sda1), path, or name under /dev/disk/by-id.
+    #[arg(value_name = "DEV")]
+    pub device: String,
+    /// Where the trace is written; best on another medium.
+    #[arg(long, short, value_name = "TRACE")]
+    pub output: PathBuf,
+    /// Ends after so long, for example 60s; without it, at Ctrl-C.
+    #[arg(long, value_name = "DURATION")]
+    pub time: Option<String>,
+    /// Ends when the trace is so large, for example 1GiB.
+    #[arg(long, value_name = "SIZE")]
+    pub size_limit: Option<String>,
+    /// No progress on the screen.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// What to do with simulated media.

@@ -44,6 +44,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Matrix(flags) => commands::matrix::run(&flags),
         Command::Tests(flags) => commands::tests::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
+        Command::Capture(flags) => commands::capture::run(&flags),
         Command::Sim(SimCommand::List) => commands::sim::list(),
         Command::Sim(SimCommand::Show { profile }) => commands::sim::show(&profile),
         Command::Sim(SimCommand::Attach(flags)) => commands::attach::attach(&flags),

@@ -3,6 +3,7 @@
 pub mod fragmentation;
 pub mod matrix;
 pub mod replay;
+pub mod capture;
 pub mod trace;
 pub mod watch;
 pub mod work;

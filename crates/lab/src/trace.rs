@@ -8,7 +8,7 @@ mod blktrace;
 mod error;
 mod format;
 mod iolog;
-mod kernel;
+pub(crate) mod kernel;
 mod open;
 mod pairs;
 mod survey;

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod attach;
+pub mod capture;
 pub mod compare;
 pub mod list;
 pub mod matrix;

@@ -4,6 +4,7 @@
 mod attach;
 mod bad_input;
 mod capacity;
+mod capture;
 mod crash;
 mod devices;
 mod doubts;

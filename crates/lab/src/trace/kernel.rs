@@ -8,7 +8,7 @@ use super::{Issue, Marks, Pairs, Place, Step};
 
 /// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+pub(crate) enum Action {
     /// It came to the queue (Q).
     Queued,
     /// It was handed to the driver (D).
@@ -63,7 +63,7 @@ pub fn rwbs(letters: &str) -> Option<What> {
 
 /// An event of the block layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(crate) struct Event {
     pub time_ns: u64,
     pub action: Action,
     pub what: What,
@@ -75,7 +75,7 @@ pub(super) struct Event {
 }
 
 /// Turns events into steps. What reached the driver counts; where a recording has none of that (device mapper, MD), what reached the queue.
-pub(super) struct Interpreter {
+pub(crate) struct Interpreter {
     begins: Action,
     pairs: Pairs,
     /// Requests given out so far.

@@ -1,0 +1,191 @@
+//! `capture`: what is in a trace is what was done, and nothing of it is left behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use device::Op;
+use lab::trace::{self, Issue, Step};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, skipped, tool};
+
+/// Tracefs, mounted by the test where it is nowhere, so that it can see what is made in it.
+struct Tracefs {
+    root: PathBuf,
+    mounted: bool,
+}
+
+impl Tracefs {
+    /// None, with the reason said, where it is not allowed.
+    fn new(scratch: &Scratch) -> Option<Tracefs> {
+        if !has_root() {
+            return None;
+        }
+        let usual = Path::new("/sys/kernel/tracing");
+        if usual.join("instances").is_dir() {
+            return Some(Tracefs { root: usual.to_owned(), mounted: false });
+        }
+        let root = scratch.directory("tracefs");
+        let made = Command::new("mount").args(["-t", "tracefs", "tracefs"]).arg(&root).output().unwrap();
+        let tracefs = Tracefs { mounted: made.status.success(), root };
+        if !tracefs.root.join("events/block").is_dir() {
+            skipped("needs tracefs with the events of the block layer");
+            return None;
+        }
+        Some(tracefs)
+    }
+
+    /// Instances of a process.
+    fn instances_of(&self, pid: u32) -> bool {
+        self.root.join(format!("instances/flashmark-{pid}")).exists()
+    }
+}
+
+impl Drop for Tracefs {
+    fn drop(&mut self) {
+        if self.mounted {
+            let _ = Command::new("umount").arg(&self.root).status();
+        }
+    }
+}
+
+/// A capture that runs until it is interrupted.
+struct Capture {
+    child: Child,
+    trace: PathBuf,
+}
+
+impl Capture {
+    /// Starts one, and waits until it records.
+    fn start(flashmark: &Flashmark, tracefs: &Tracefs, scratch: &Scratch, device: &str, more: &[&str]) -> Capture {
+        let trace = scratch.at("trace");
+        let child = flashmark.start(&[&["capture", device, "-o", trace.to_str().unwrap()], more].concat());
+        let instance = tracefs.root.join(format!("instances/flashmark-{}", child.id()));
+        // A new instance is on, and without events; it is turned off before they are enabled.
+        let is_on = |name: &str| fs::read_to_string(instance.join(name)).is_ok_and(|text| text.trim() == "1");
+        eventually("the capture", || (is_on("events/block/block_rq_requeue/enable") && is_on("tracing_on")).then_some(()));
+        Capture { child, trace }
+    }
+
+    /// Interrupts it; what it said.
+    fn stop(self) -> Ran {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        self.end()
+    }
+
+    /// Waits for its end.
+    fn end(self) -> Ran {
+        Ran::from(self.child.wait_with_output().unwrap())
+    }
+}
+
+/// All requests of a trace, with the time each took; what the recorder lost.
+fn requests(path: &Path) -> (Vec<(Issue, Option<u64>)>, u64) {
+    let mut steps = trace::open(path).unwrap().steps().unwrap();
+    let mut requests: Vec<(Issue, Option<u64>)> = Vec::new();
+    while let Some(step) = steps.next().unwrap() {
+        match step {
+            Step::Issued(issue) => requests.push((issue, None)),
+            Step::Completed { time_ns, number } => {
+                let request = &mut requests[usize::try_from(number).unwrap()];
+                request.1 = Some(time_ns - request.0.time_ns);
+            }
+        }
+    }
+    let notes = steps.notes();
+    assert_eq!(notes.cut_off, None);
+    (requests, notes.lost)
+}
+
+fn dd(words: &[&str]) {
+    tool("dd", &[words, &["conv=notrunc", "status=none"]].concat());
+}
+
+#[test]
+fn every_request_is_recorded_where_it_was_made() {
+    let scratch = Scratch::new();
+    let Some(tracefs) = Tracefs::new(&scratch) else { return };
+    let medium = LoopDevice::new(&scratch.image("image", 64 * MIB));
+    let flashmark = Flashmark::new();
+    let capture = Capture::start(&flashmark, &tracefs, &scratch, medium.word(), &[]);
+    let (node, pid) = (medium.word(), capture.child.id());
+    dd(&["if=/dev/zero", &format!("of={node}"), "bs=64k", "count=20", "seek=3", "oflag=direct"]);
+    dd(&[&format!("if={node}"), "of=/dev/null", "bs=4k", "count=500", "skip=100", "iflag=direct"]);
+    let trace = capture.trace.clone();
+    let ran = capture.stop();
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(ran.out.contains("no event lost") && ran.out.contains("20 writes"), "{ran}");
+    assert!(!tracefs.instances_of(pid), "the instance is left behind");
+
+    let (requests, lost) = requests(&trace);
+    assert_eq!(lost, 0);
+    let of = |op: Op, length: u64| requests.iter().filter(move |(issue, _)| (issue.op, issue.length_bytes) == (op, length));
+    let writes: Vec<u64> = of(Op::Write, 64 << 10).map(|(issue, _)| issue.offset_bytes).collect();
+    assert_eq!(writes, (3..23).map(|block| block << 16).collect::<Vec<u64>>());
+    // Something else (udev) may read beside it.
+    let reads: Vec<u64> = of(Op::Read, 4 << 10).map(|(issue, _)| issue.offset_bytes).collect();
+    assert!((100..600u64).all(|block| reads.contains(&(block << 12))));
+    assert!(requests.iter().all(|(_, took_ns)| took_ns.is_some_and(|ns| ns > 0)), "a request was not seen done");
+    assert!(requests.windows(2).all(|pair| pair[0].0.time_ns <= pair[1].0.time_ns), "not in the order of time");
+}
+
+#[test]
+fn a_killed_capture_is_cleaned_up_by_the_next_and_a_living_one_is_not() {
+    let scratch = Scratch::new();
+    let Some(tracefs) = Tracefs::new(&scratch) else { return };
+    let medium = LoopDevice::new(&scratch.image("image", MIB));
+    let (flashmark, others) = (Flashmark::new(), Scratch::new());
+    let living = Capture::start(&flashmark, &tracefs, &others, medium.word(), &[]);
+    let mut killed = Capture::start(&flashmark, &tracefs, &scratch, medium.word(), &[]).child;
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(tracefs.instances_of(killed.id()), "there is nothing to clean up");
+    let next = Capture::start(&flashmark, &tracefs, &scratch, medium.word(), &["--time", "100ms"]);
+    assert_eq!(next.end().code, Some(0));
+    assert!(!tracefs.instances_of(killed.id()) && tracefs.instances_of(living.child.id()));
+    let id = living.child.id();
+    assert_eq!(living.stop().code, Some(0));
+    assert!(!tracefs.instances_of(id));
+}
+
+#[test]
+fn it_ends_when_the_trace_has_the_size_allowed() {
+    let scratch = Scratch::new();
+    let Some(tracefs) = Tracefs::new(&scratch) else { return };
+    let medium = LoopDevice::new(&scratch.image("image", 16 * MIB));
+    let capture = Capture::start(&Flashmark::new(), &tracefs, &scratch, medium.word(), &["--size-limit", "4KiB", "--time", "5m"]);
+    let trace = capture.trace.clone();
+    // Small blocks of the trace may still be held back, so there is more than enough.
+    dd(&[&format!("if={}", medium.word()), "of=/dev/null", "bs=512", "count=32768", "iflag=direct"]);
+    let ran = capture.end();
+    assert!(ran.code == Some(0) && ran.out.contains("the size allowed"), "{ran}");
+    let (requests, _) = requests(&trace);
+    assert!(!requests.is_empty() && requests.len() < 32768);
+}
+
+#[test]
+fn what_cannot_be_recorded_is_said() {
+    let flashmark = Flashmark::new();
+    let scratch = Scratch::new();
+    let trace = scratch.at("trace");
+    let run = |device: &str, output: &str, more: &[&str]| flashmark.run(&[&["capture", device, "-o", output], more].concat());
+    let missing = run("no-such-disk-0", trace.to_str().unwrap(), &[]);
+    assert_eq!(missing.said(&[]), "exit 2\nflashmark: there is no device 'no-such-disk-0'; `flashmark list` shows what is plugged in\n");
+    let disk = host::list(&host::Roots::default()).into_iter().find(|disk| disk.size_bytes > 0 && !disk.name.starts_with("loop"));
+    let Some(disk) = disk else { return skipped("needs a disk") };
+    let directory = run(&disk.name, scratch.word(), &[]);
+    assert!(directory.code == Some(2) && directory.err.contains("this is a directory"), "{directory}");
+    let onto_medium = run(&disk.name, disk.path.to_str().unwrap(), &[]);
+    assert!(onto_medium.code == Some(3) && onto_medium.err.contains("this is a block device"), "{onto_medium}");
+    let no_time = run(&disk.name, trace.to_str().unwrap(), &["--time", "0"]);
+    assert_eq!(no_time.code, Some(2), "{no_time}");
+    assert!(!trace.exists());
+    if has_root() {
+        let (ran, _) = as_nobody(&["capture", &disk.name, "-o", "/nowhere"]);
+        assert_eq!(
+            ran.said(&[]),
+            "exit 3\nflashmark: recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo\n"
+        );
+    }
+}

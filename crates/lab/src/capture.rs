@@ -1,0 +1,196 @@
+//! Recording the block I/O that a machine does by itself, so that a trial can be made with the real load.
+//!
+//! The events `block_rq_issue` and `block_rq_complete` say when a request was handed to the driver and when it was done. They are read
+//! from a private instance of tracefs as the kernel lays them into its buffer, without being made into text: that is what keeps the cost
+//! down.
+
+mod error;
+mod format;
+mod page;
+mod recorder;
+mod source;
+mod tracefs;
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use device::Op;
+use rustix::time::{ClockId, clock_gettime};
+
+pub use error::CaptureError;
+pub use source::Source;
+
+use crate::trace::{Header, Issue, Step, Writer};
+
+/// When a recording ends by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// After so long.
+    pub time: Option<Duration>,
+    /// When the trace has so many bytes; at most a block of it more.
+    pub size_bytes: Option<u64>,
+}
+
+/// What was recorded so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Captured {
+    /// Reads issued.
+    pub reads: u64,
+    /// Writes issued.
+    pub writes: u64,
+    /// Discards issued.
+    pub discards: u64,
+    /// Flushes issued, those that a write asked to come before it included.
+    pub flushes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Requests that were seen to be done.
+    pub completed: u64,
+    /// Events that the kernel lost, because they came faster than they could be kept.
+    pub lost: u64,
+    /// Length of the trace.
+    pub trace_bytes: u64,
+    /// How long it was recorded.
+    pub elapsed_ns: u64,
+    /// Processor time it cost this process, user and system.
+    pub cpu_ns: u64,
+    /// Whether it ended because the trace had the size that was allowed.
+    pub full: bool,
+}
+
+impl Captured {
+    /// Requests issued.
+    pub fn requests(&self) -> u64 {
+        self.reads + self.writes + self.discards + self.flushes
+    }
+
+    /// Share of one processor that recording took, in percent.
+    pub fn cpu_percent(&self) -> f64 {
+        100.0 * self.cpu_ns as f64 / (self.elapsed_ns as f64).max(1.0)
+    }
+
+    fn count(&mut self, issue: &Issue) {
+        match issue.op {
+            Op::Read => (self.reads, self.read_bytes) = (self.reads + 1, self.read_bytes + issue.length_bytes),
+            Op::Write => (self.writes, self.written_bytes) = (self.writes + 1, self.written_bytes + issue.length_bytes),
+            Op::Discard => self.discards += 1,
+            Op::Flush => self.flushes += 1,
+        }
+    }
+}
+
+/// Whether recording is possible here; if not, the error says what is missing. Removes what captures that were killed left behind.
+pub fn prepare() -> Result<(), CaptureError> {
+    recorder::prepare()
+}
+
+/// Records until a limit or `stop`; `hear` is told several times a second how far it is. What it makes in tracefs is gone when it returns.
+pub fn capture<W: Write>(
+    source: &Source,
+    header: &Header,
+    out: W,
+    limits: Limits,
+    stop: &AtomicBool,
+    hear: &mut dyn FnMut(&Captured),
+) -> Result<Captured, CaptureError> {
+    let mut sink = Sink::new(out, header, limits)?;
+    recorder::record(source, &mut sink, stop, hear)?;
+    sink.finish()
+}
+
+/// A trace being written, and what is in it.
+struct Sink<W: Write> {
+    writer: Writer<Counted<W>>,
+    bytes: Rc<Cell<u64>>,
+    limits: Limits,
+    captured: Captured,
+    begun_ns: u64,
+    begun_cpu_ns: u64,
+}
+
+impl<W: Write> Sink<W> {
+    fn new(out: W, header: &Header, limits: Limits) -> Result<Sink<W>, CaptureError> {
+        let bytes = Rc::new(Cell::new(0));
+        let writer = Writer::new(Counted { out, bytes: Rc::clone(&bytes) }, header).map_err(CaptureError::Write)?;
+        let (begun_ns, begun_cpu_ns) = (clock_ns(ClockId::MonotonicRaw), clock_ns(ClockId::ProcessCPUTime));
+        Ok(Sink { writer, bytes, limits, captured: Captured::default(), begun_ns, begun_cpu_ns })
+    }
+
+    fn take(&mut self, step: &Step) -> Result<(), CaptureError> {
+        let written = match step {
+            Step::Issued(issue) => {
+                self.captured.count(issue);
+                self.writer.issued(issue).map(|_| ())
+            }
+            Step::Completed { time_ns, number } => {
+                self.captured.completed += 1;
+                self.writer.completed(*time_ns, *number)
+            }
+        };
+        written.map_err(CaptureError::Write)
+    }
+
+    fn lost(&mut self, time_ns: u64, events: u64) -> Result<(), CaptureError> {
+        self.captured.lost += events;
+        self.writer.lost(time_ns, events).map_err(CaptureError::Write)
+    }
+
+    /// Whether the trace is as long as it may be.
+    fn is_full(&mut self) -> bool {
+        self.captured.full = self.limits.size_bytes.is_some_and(|most| self.bytes.get() >= most);
+        self.captured.full
+    }
+
+    /// Whether the time is up.
+    fn is_over(&self) -> bool {
+        self.limits.time.is_some_and(|most| u128::from(self.elapsed_ns()) >= most.as_nanos())
+    }
+
+    fn elapsed_ns(&self) -> u64 {
+        clock_ns(ClockId::MonotonicRaw).saturating_sub(self.begun_ns)
+    }
+
+    /// How far it is.
+    fn so_far(&mut self) -> &Captured {
+        self.captured.trace_bytes = self.bytes.get();
+        self.captured.elapsed_ns = self.elapsed_ns();
+        self.captured.cpu_ns = clock_ns(ClockId::ProcessCPUTime).saturating_sub(self.begun_cpu_ns);
+        &self.captured
+    }
+
+    fn finish(mut self) -> Result<Captured, CaptureError> {
+        let mut captured = *self.so_far();
+        let mut out = self.writer.finish().map_err(CaptureError::Write)?;
+        out.flush().map_err(CaptureError::Write)?;
+        captured.trace_bytes = self.bytes.get();
+        Ok(captured)
+    }
+}
+
+/// Counts what goes through.
+struct Counted<W> {
+    out: W,
+    bytes: Rc<Cell<u64>>,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes.set(self.bytes.get() + written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn clock_ns(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

@@ -1,0 +1,41 @@
+//! Why nothing can be recorded.
+
+use std::io;
+
+use crate::watch::WatchError;
+
+/// A recording could not be made, or broke off.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// Not root.
+    #[error("recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo")]
+    NoRights,
+    /// Tracefs is nowhere and cannot be mounted.
+    #[error("tracefs cannot be mounted: {why}; it needs root outside of a container, and a kernel with CONFIG_FTRACE")]
+    NoTracefs {
+        /// In words.
+        why: String,
+    },
+    /// A file of it cannot be used.
+    #[error(
+        "tracefs refuses '{what}': {source}; the kernel may be locked down (lockdown=confidentiality) or built without CONFIG_BLK_DEV_IO_TRACE"
+    )]
+    Refused {
+        /// Which file.
+        what: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The kernel lays things out in a way this program does not know.
+    #[error("this kernel has another form of {what}; nothing is recorded rather than something wrong")]
+    Unknown {
+        /// Of what.
+        what: String,
+    },
+    /// The device.
+    #[error(transparent)]
+    Device(#[from] WatchError),
+    /// The trace cannot be written.
+    #[error("the trace cannot be written: {0}; what was recorded before is kept")]
+    Write(io::Error),
+}

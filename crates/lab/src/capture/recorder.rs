@@ -1,0 +1,148 @@
+//! Reads what the kernel recorded, puts it in order, and writes the trace.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::time::ClockId;
+
+use super::format::{Format, kind};
+use super::page::Layout;
+use super::tracefs::{Buffer, Instance, TraceClock, Tracefs};
+use super::{CaptureError, Captured, Sink, Source, clock_ns};
+use crate::trace::kernel::{Action, Event, Interpreter};
+use crate::trace::rwbs;
+
+/// How often the buffers are emptied. At 10,000 I/Os a second that is 30 pages.
+const ROUND: Duration = Duration::from_millis(100);
+/// Pages of one buffer in a round, beyond which the next round follows at once.
+const BUSY_PAGES: usize = 64;
+/// Pages of one buffer in a round at most, so that a flood does not keep the others waiting.
+const MOST_PAGES: usize = 4096;
+/// Room for a page of the buffer; kernels since 6.8 can have larger ones than memory has.
+const PAGE_BYTES: usize = 64 << 10;
+/// Events younger than this wait for the next round: another processor may still be writing down an earlier one.
+const SETTLED_NS: u64 = 20_000_000;
+
+/// Whether it can be done here; what is missing is the error. Removes what killed captures left.
+pub fn prepare() -> Result<(), CaptureError> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(CaptureError::NoRights);
+    }
+    let tracefs = Tracefs::open()?;
+    tracefs.remove_stale();
+    tracefs.layout()?;
+    tracefs.format("block_rq_issue").map(drop)
+}
+
+/// Records into `sink` until it is full, its time is over, or `stop`.
+pub fn record<W: Write>(
+    source: &Source,
+    sink: &mut Sink<W>,
+    stop: &AtomicBool,
+    hear: &mut dyn FnMut(&Captured),
+) -> Result<(), CaptureError> {
+    let tracefs = Tracefs::open()?;
+    let layout = tracefs.layout()?;
+    let actions = [if source.has_requests() { Action::Issued } else { Action::Queued }, Action::Completed, Action::Requeued];
+    let events: Vec<(Action, &str)> = actions.into_iter().zip(source.events()).filter_map(|(action, name)| Some((action, name?))).collect();
+    let kinds = events.iter().map(|(action, name)| Ok((tracefs.format(name)?, *action))).collect::<Result<_, CaptureError>>()?;
+    let instance = Instance::make(tracefs)?;
+    let clock = match instance.set_clock()? {
+        TraceClock::Raw => ClockId::MonotonicRaw,
+        TraceClock::Monotonic => ClockId::Monotonic,
+    };
+    for (_, name) in &events {
+        instance.set(&format!("events/block/{name}/filter"), &source.filter())?;
+        instance.set(&format!("events/block/{name}/enable"), "1")?;
+    }
+    // Declared after the instance, so closed before it is removed.
+    let buffers = instance.buffers()?;
+    let interpreter = Interpreter::new(source.has_requests());
+    let mut rounds = Rounds { source, layout, kinds, buffers, clock, page: vec![0; PAGE_BYTES], waiting: Vec::new(), interpreter };
+    instance.set("tracing_on", "1")?;
+    loop {
+        let over = stop.load(Ordering::SeqCst) || sink.is_over();
+        if over {
+            instance.set("tracing_on", "0")?;
+        }
+        let settled_ns = if over { u64::MAX } else { clock_ns(clock).saturating_sub(SETTLED_NS) };
+        let most_pages = rounds.go(settled_ns, sink)?;
+        hear(sink.so_far());
+        if over || sink.is_full() {
+            return Ok(());
+        }
+        if most_pages < BUSY_PAGES {
+            std::thread::sleep(ROUND);
+        }
+    }
+}
+
+/// Empties the buffers again and again.
+struct Rounds<'a> {
+    source: &'a Source,
+    layout: Layout,
+    kinds: Vec<(Format, Action)>,
+    buffers: Vec<Buffer>,
+    clock: ClockId,
+    page: Vec<u8>,
+    /// Events that may not be in order yet.
+    waiting: Vec<Event>,
+    interpreter: Interpreter,
+}
+
+impl Rounds<'_> {
+    /// Takes what there is and writes what is older than `settled_ns`. Gives the pages of the fullest buffer.
+    fn go<W: Write>(&mut self, settled_ns: u64, sink: &mut Sink<W>) -> Result<usize, CaptureError> {
+        let Rounds { source, layout, kinds, buffers, page, waiting, .. } = self;
+        let mut most_pages = 0;
+        for buffer in buffers.iter_mut() {
+            let lost = buffer.newly_lost()?;
+            if lost > 0 {
+                sink.lost(clock_ns(self.clock), lost)?;
+            }
+            let mut pages = 0;
+            while pages < MOST_PAGES {
+                let length = buffer.read(page)?;
+                if length == 0 {
+                    break;
+                }
+                pages += 1;
+                let events = layout.events(&page[..length]);
+                waiting.extend(events.filter_map(|(time_ns, event)| read(kinds, source, buffer.cpu, time_ns, event)));
+            }
+            most_pages = most_pages.max(pages);
+        }
+        // Stable: what one processor wrote down in one nanosecond stays in its order.
+        waiting.sort_by_key(|event| event.time_ns);
+        let settled = waiting.partition_point(|event| event.time_ns < settled_ns);
+        for event in waiting.drain(..settled) {
+            self.interpreter.take(&event);
+            while let Some(step) = self.interpreter.pop() {
+                sink.take(&step)?;
+            }
+            if sink.is_full() {
+                break;
+            }
+        }
+        Ok(most_pages)
+    }
+}
+
+/// An event of the kernel's, where it is one of these kinds and about an I/O.
+fn read(kinds: &[(Format, Action)], source: &Source, cpu: u32, time_ns: u64, event: &[u8]) -> Option<Event> {
+    let id = kind(event)?;
+    let (format, action) = kinds.iter().find(|(format, _)| format.id == id)?;
+    let fields = format.read(event)?;
+    let what = rwbs(fields.rwbs)?;
+    Some(Event {
+        time_ns,
+        action: *action,
+        what,
+        offset_bytes: source.offset_bytes(fields.sector),
+        length_bytes: fields.length_bytes,
+        device: fields.device,
+        cpu,
+        pid: fields.pid,
+    })
+}
