@@ -11,6 +11,7 @@ mod placing;
 mod player;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use record::units::Bytes;
 
@@ -18,6 +19,7 @@ pub use cells::{TEST, cells, planned, title};
 pub use fill::fill;
 pub use placing::{Fit, Left, Placing};
 pub use player::{Done, Heard, Outcome, Player};
+pub use work::TraceWork;
 
 /// When requests are issued.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -112,8 +112,8 @@ fn whole(cell: &mut Cell, survey: &Survey, settings: &Settings, outcome: &Outcom
     fact("replay_recorded_ns", survey.duration_ns as f64);
     let seconds = outcome.elapsed_ns as f64 / 1e9;
     if seconds > 0.0 {
-        fact("replay_iops", n as f64 / seconds);
-        fact("replay_bps", outcome.bytes() as f64 / seconds);
+        fact("replay_rate_iops", n as f64 / seconds);
+        fact("replay_rate_bps", outcome.bytes() as f64 / seconds);
     }
     if let Some(cpu_ns) = outcome.cpu_ns.filter(|_| n > 0) {
         fact("cpu_ns_per_io", cpu_ns as f64 / n as f64);
@@ -193,6 +193,10 @@ fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
     }
 }
 
+fn count(requests: u64) -> String {
+    if requests == 1 { "1 request".into() } else { format!("{requests} requests") }
+}
+
 /// What is to be known when reading the figures.
 fn flags(survey: &Survey, outcome: &Outcome, worst_ns: u64) -> Vec<Flag> {
     let notes = &survey.notes;
@@ -202,18 +206,14 @@ fn flags(survey: &Survey, outcome: &Outcome, worst_ns: u64) -> Vec<Flag> {
         (notes.lost > 0).then(|| format!("the recorder lost {} events; what they were is not known", notes.lost)),
         (survey.completions == 0).then(|| "the trace does not say when requests were done: nothing to compare with".to_owned()),
         (survey.spans.len() > 1).then(|| format!("{} recorded devices or files, laid one behind the other", survey.spans.len())),
-        (beyond > 0).then(|| format!("{beyond} requests beyond the end of the target were left out")),
-        (not_read > 0).then(|| format!("{not_read} writes, flushes and discards were left out, as only reads were wanted")),
-        (no_discards > 0).then(|| format!("{no_discards} discards were left out: the target takes none")),
-        (outcome.widened > 0).then(|| format!("{} requests were widened to whole blocks of the target", outcome.widened)),
-        (outcome.crowded > 0).then(|| format!("{} requests waited for a place among those in flight", outcome.crowded)),
+        (beyond > 0).then(|| format!("{} beyond the end of the target left out", count(beyond))),
+        (not_read > 0).then(|| format!("{} left out, as only reads were wanted", count(not_read))),
+        (no_discards > 0).then(|| format!("{} to discard left out: the target takes none", count(no_discards))),
+        (outcome.widened > 0).then(|| format!("{} widened to whole blocks of the target", count(outcome.widened))),
+        (outcome.crowded > 0).then(|| format!("{} waited for a place among those in flight", count(outcome.crowded))),
         (outcome.held_back > 0).then(|| {
-            let late = outcome.last_ns.1.saturating_sub(outcome.last_ns.0);
-            format!(
-                "{} requests were late, because what they waited for was slower than recorded; the last one by {}",
-                outcome.held_back,
-                Nanos(late)
-            )
+            let held_back = count(outcome.held_back);
+            format!("{held_back} late by up to {}: what was waited for took longer than recorded", Nanos(outcome.error.max()))
         }),
     ];
     let mut flags: Vec<Flag> = said.into_iter().flatten().map(|text| Flag::Note { text }).collect();

@@ -16,6 +16,10 @@ const SLICE_NS: u64 = 50_000_000;
 const MOST_BUFFER_BYTES: u64 = 128 << 20;
 /// Looks at a clock after which it is known not to move by itself.
 const LOOKS: u32 = 1000;
+/// The first request has its time this long after the replay was ready, so that it is not late already.
+const LEAD_NS: u64 = 1_000_000;
+/// A request that is later than this was held back by what it waited for; less is what handing over many at once takes.
+const LATE_NS: u64 = 100_000;
 /// Events between two words about how far it is.
 const BEAT: u64 = 4096;
 
@@ -56,7 +60,7 @@ pub struct Outcome {
     pub elapsed_ns: u64,
     /// How far from its time each request was submitted; empty where it was as fast as possible.
     pub error: Histogram,
-    /// Requests whose time had passed when what they waited for was done.
+    /// Requests whose time had passed by more than 0.1 ms when what they waited for was done.
     pub held_back: u64,
     /// Requests for which no buffer was free: the device takes fewer at once than the recorded one had.
     pub crowded: u64,
@@ -168,6 +172,9 @@ impl<'a> Player<'a> {
     pub fn play(mut self, steps: &mut dyn Steps) -> Result<Outcome, TraceError> {
         let cpu_before = self.device.cpu_ns();
         self.started_ns = self.device.now();
+        if self.settings.pace != Pace::Max && !self.is_virtual {
+            self.started_ns += LEAD_NS;
+        }
         let mut number = 0;
         let mut taken = 0u64;
         while let Some(step) = steps.next()? {
@@ -297,7 +304,7 @@ impl<'a> Player<'a> {
     /// Sleeps, then watches the clock; `false` if it is over before.
     fn wait_until(&mut self, due_ns: u64) -> Result<bool, IoError> {
         let mut now_ns = self.device.now();
-        self.outcome.held_back += u64::from(now_ns > due_ns);
+        self.outcome.held_back += u64::from(now_ns.saturating_sub(due_ns) > LATE_NS);
         while now_ns < due_ns {
             if self.is_over() {
                 return Ok(false);
