@@ -11,7 +11,6 @@ mod placing;
 mod player;
 #[cfg(test)]
 mod tests;
-mod work;
 
 use record::units::Bytes;
 
@@ -19,7 +18,6 @@ pub use cells::{TEST, cells, planned, title};
 pub use fill::fill;
 pub use placing::{Fit, Left, Placing};
 pub use player::{Done, Heard, Outcome, Player};
-pub use work::TraceWork;
 
 /// When requests are issued.
 #[derive(Clone, Copy, Debug, PartialEq)]

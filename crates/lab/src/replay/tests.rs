@@ -256,37 +256,3 @@ fn someone_who_stops_it_is_heard() {
     assert_eq!((outcome.ops(), outcome.stop), (0, Some(record::Stop::Interrupted)));
     assert!(Survey::of(&trace, &stop).unwrap().is_none());
 }
-
-/// A trace that reaches further than the file may be large is squeezed into it; the file is gone afterwards, and filled before.
-#[test]
-fn as_a_work_it_is_done_in_a_file_of_its_own() {
-    use crate::work::{Ground, Moment, Progress, Work, WorkError};
-
-    let dir = tempfile::tempdir().unwrap();
-    let rows: Vec<Row> = (0..40).map(|i| (i * 10, Some(i * 10 + 5), Op::Write, i * MIB, 4096)).collect();
-    let trace = trace(dir.path(), &rows);
-    let work = TraceWork::open(trace.path(), Pace::Max, 16 * MIB).unwrap();
-    assert_eq!(work.name(), format!("trace:{}", trace.path().display()));
-    let (mut asked, mut looked) = (0, Vec::new());
-    let mut open = |path: &std::path::Path, bytes: u64| -> Result<Box<dyn Device>, WorkError> {
-        std::fs::write(path, b"").unwrap();
-        asked = bytes;
-        Ok(Box::new(MemoryDevice::new(bytes)))
-    };
-    let place = dir.path().join("place");
-    std::fs::create_dir(&place).unwrap();
-    let mut ground = Ground {
-        directory: &place,
-        open: &mut open,
-        seed: 1,
-        stop: &AtomicBool::new(false),
-        hear: &mut |_: Progress| {},
-        look: &mut |moment: Moment| looked.push(moment),
-    };
-    let cells = work.run(&mut ground).unwrap();
-    assert_eq!((asked, looked), (16 * MIB, vec![Moment::Before, Moment::After]));
-    assert_eq!((cells[0].ops, cells[0].id.as_str(), cells[0].elapsed_ns), (40, "trace/1", 40 * 10_000));
-    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
-    let none = TraceWork::open(std::path::Path::new("none"), Pace::Max, MIB).err().unwrap();
-    assert_eq!(none.to_string(), "trace:none: cannot read the trace 'none': No such file or directory (os error 2)");
-}
