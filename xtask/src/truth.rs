@@ -84,22 +84,27 @@ fn hold_all(profiles: &[&Profile], seeds: u64) -> Vec<Held> {
 fn table(held: &[Held], flags: &Flags) -> String {
     let only = if flags.profiles.is_empty() { String::new() } else { format!(" --profiles {}", flags.profiles.join(",")) };
     let mut text = format!("`cargo xtask truth --seeds {}{only}`: percent of the intervals that hold the long-run truth.\n\n", flags.seeds);
-    text.push_str("| profile | IOPS | bytes/s | p50 | p99 | longest run | random write within 10 % of the full pass: 4 KiB, worst size | too fast to last: in all, not said |\n");
+    text.push_str("| profile | IOPS | bytes/s | p50 | p99 | longest run | random write within 10 % of the full pass: 4 KiB, worst size | too fast to last: in all, not said; said without need |\n");
     text.push_str("|---|---:|---:|---:|---:|---:|---:|---:|\n");
     for held in held {
         let [iops, bps, p50, p99] = held.coverage.map(marked);
         let [small, worst] = held.full_pass.map(percent);
-        let [all, unsaid] = held.unsustained;
+        let held::Lasting { too_fast, unsaid, needless, .. } = held.lasting;
         let minutes = held.longest_ns as f64 / 60e9;
-        writeln!(text, "| {} | {iops} | {bps} | {p50} | {p99} | {minutes:.1} min | {small}, {worst} | {all}, {unsaid} |", held.name).ok();
+        let lasting = format!("{too_fast}, {unsaid}; {needless}");
+        writeln!(text, "| {} | {iops} | {bps} | {p50} | {p99} | {minutes:.1} min | {small}, {worst} | {lasting} |", held.name).ok();
     }
     let mut sums = [Coverage::default(); 4];
     held.iter().for_each(|held| sums.iter_mut().zip(held.coverage).for_each(|(sum, of)| sum.add(of)));
     let [iops, bps, p50, p99] = sums.map(marked);
     writeln!(text, "| **all** | {iops} | {bps} | {p50} | {p99} | | | |").ok();
+    let constant = held.iter().filter(|held| held.constant.all > 0);
+    let constant: Vec<String> = constant.map(|held| format!("{} of {} {}", held.constant.of, held.constant.all, held.name)).collect();
     let failed: Vec<String> = held.iter().filter(|held| held.failed > 0).map(|held| format!("{} {}", held.failed, held.name)).collect();
     let mixed: Vec<String> = held.iter().filter(|held| held.mixed > 0).map(|held| format!("{} {}", held.mixed, held.name)).collect();
-    text.push_str("\nOutside 93 to 97 % in italics. Cells not counted:");
+    text.push_str("\nOutside 93 to 97 % in italics.");
+    writeln!(text, " Figures in which chance has no part, right to three digits: {}.", or_none(&constant)).ok();
+    text.push_str("Cells not counted:");
     writeln!(text, " failed by the medium: {}; measured while a cache filled up: {}.", or_none(&failed), or_none(&mixed)).ok();
     text
 }
@@ -130,8 +135,10 @@ fn cells(held: &Held) -> String {
             format!("{:5.1} (-{:.1} +{:.1})", coverage.percent().unwrap_or(f64::NAN), share(coverage.below), share(coverage.above))
         };
         let [rate, p50, p99] = cell.coverage.map(sides);
+        let held::Lasting { too_fast, unsaid, needless, .. } = cell.lasting;
+        let lasts = cell.lasts.map_or(String::new(), |rate| format!("  lasts {rate:.2}: {too_fast}, {unsaid}; {needless}"));
         let (id, block, truth, off) = (&cell.id, cell.block_bytes, cell.truth.rate, 100.0 * cell.off);
-        writeln!(text, "  {id:20} {block:>8} B  {truth:10.2}/s  off {off:+6.2} %  rate {rate:20} p50 {p50:20} p99 {p99}").ok();
+        writeln!(text, "  {id:20} {block:>8} B  {truth:10.2}/s  off {off:+6.2} %  rate {rate:20} p50 {p50:20} p99 {p99:20}{lasts}").ok();
     }
     text
 }

@@ -98,7 +98,7 @@ impl Listener for Keeper<'_> {
     fn hear(&mut self, event: &Event<'_>) -> std::result::Result<(), String> {
         // On disk first: what the screen has shown is never lost.
         let kept = match event {
-            Event::CellFinished { cell, .. } => self.journal.append(&(*cell).clone().into()),
+            Event::CellFinished { cell, .. } | Event::CellRevised { cell } => self.journal.append(&(*cell).clone().into()),
             Event::Skipped(skip) => self.journal.append(&(*skip).clone().into()),
             Event::Flagged(flag) => self.journal.append(&(*flag).clone().into()),
             Event::Owing(owing) => {

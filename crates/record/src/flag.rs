@@ -95,6 +95,14 @@ pub enum Flag {
         /// Bytes that the run had written to the medium when this was measured.
         written_bytes: u64,
     },
+    /// So much a second warms a medium, and it had been kept up for too short a time to show: the figure is that of a cool medium, and may
+    /// not last.
+    MayGetHot {
+        /// Bytes a second.
+        bps: f64,
+        /// How long it was kept up.
+        lasted_ns: u64,
+    },
     /// The processor was busy with other things.
     BusyHost {
         /// Load average over cores.
@@ -181,6 +189,14 @@ impl std::fmt::Display for Flag {
                     f,
                     "true of the first {} of writes; a cache larger than that would hide what lasts",
                     crate::units::Bytes(*written_bytes)
+                )
+            }
+            Flag::MayGetHot { bps, lasted_ns } => {
+                write!(
+                    f,
+                    "true of a cool medium: {} for {} warms it; one that gets hot slows down after minutes",
+                    BytesPerSecond(*bps),
+                    Nanos(*lasted_ns)
                 )
             }
             Flag::BusyHost { load_per_core } => write!(f, "the host was busy (load {} per core)", significant(*load_per_core)),

@@ -1,9 +1,12 @@
-//! Numbers that cannot be the medium's, and how certain a number has to be.
+//! Numbers that cannot be the medium's, numbers that may not last, and how certain a number has to be.
 
 use record::{Cell, Flag, Path};
 use stats::StopRule;
 
 use crate::{Bench, Site};
+
+mod lifted;
+pub(crate) use lifted::lift;
 
 /// Numbers that cannot be the medium's (flash.md F; peers.md wish 4).
 pub(crate) fn impossible(cell: &Cell, site: &Site) -> Vec<Flag> {
@@ -25,19 +28,44 @@ pub(crate) fn impossible(cell: &Cell, site: &Site) -> Vec<Flag> {
     flags
 }
 
-/// A cache takes a write in less time than this, and its bytes no more slowly than that; where writes take longer, none took them.
+/// A cache takes a single write in less time than this, and its bytes no more slowly than that; where writes take longer, none took them.
 const CACHED_NS: f64 = 3e6;
 const CACHED_NS_PER_BYTE: f64 = 100.0;
+/// Writes in a row cost the command less. Flash written one bit to a cell takes 16 KiB in 0.2 to 0.3 ms a plane (flash.md E1), so less than
+/// 20 MB/s is no cache of it.
+const CACHED_IN_A_ROW_NS: f64 = 0.5e6;
+const CACHED_IN_A_ROW_NS_PER_BYTE: f64 = 50.0;
 /// Flash that is written one bit to a cell to be fast holds a third or less of what it holds otherwise, so no cache is larger (flash.md C2).
 const LARGEST_CACHE: u64 = 3;
+/// Tests whose figure is the rate of writes in a row.
+const IN_A_ROW: [&str; 4] = ["prime", "zero-fill", "random-fill", "sequential-write"];
+/// From this on a medium warms by degrees a minute: the SSD of flash.md C2 that throttles moves 2 GB/s, what SATA carries (0.6 GB/s) is not known to.
+const WARMING_BPS: f64 = 1e9;
+
+/// How long a figure may last, as far as it can be told when it has just been measured.
+pub(crate) fn fleeting(cell: &Cell, site: &Site, written_bytes: u64) -> Vec<Flag> {
+    let Some(iops) = cell.metrics.iops.filter(|_| cell.test != "sustained" && cell.params.path == Path::Direct) else { return Vec::new() };
+    let mut flags = Vec::new();
+    let is_cached_in_a_row = |block: u64| 1e9 / iops.value < CACHED_IN_A_ROW_NS + CACHED_IN_A_ROW_NS_PER_BYTE * block as f64;
+    if IN_A_ROW.contains(&cell.test.as_str()) && cell.params.block_bytes.is_some_and(is_cached_in_a_row) {
+        flags.extend(has_room(site, written_bytes).then_some(Flag::MayNotLast { written_bytes }));
+    }
+    if let Some(bps) = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps >= WARMING_BPS) {
+        flags.push(Flag::MayGetHot { bps, lasted_ns: cell.elapsed_ns });
+    }
+    flags
+}
 
 /// Whether single writes that took `mean_ns` each may have gone to a cache that is not full yet: one that a run of a few GiB does not fill.
 pub(crate) fn may_not_last(mean_ns: f64, block_bytes: u64, bench: &Bench<'_>) -> Option<Flag> {
-    let (site, written_bytes) = (bench.site, bench.written_bytes());
+    let written_bytes = bench.written_bytes();
     let is_fast = mean_ns < CACHED_NS + CACHED_NS_PER_BYTE * block_bytes as f64;
-    // How large the medium under a file is, nobody knows here.
-    let is_full = !site.is_file() && written_bytes >= site.facts.capacity_bytes / LARGEST_CACHE;
-    (is_fast && !is_full).then_some(Flag::MayNotLast { written_bytes })
+    (is_fast && has_room(bench.site, written_bytes)).then_some(Flag::MayNotLast { written_bytes })
+}
+
+/// Whether the largest cache there may be still has room after so many bytes. How large the medium under a file is, nobody knows here.
+fn has_room(site: &Site, written_bytes: u64) -> bool {
+    site.is_file() || written_bytes < site.facts.capacity_bytes / LARGEST_CACHE
 }
 
 /// The stop rule of flash.md F3: at least 3 s and 30 I/Os, then a 95 % half-width of at most `relative_half_width`.

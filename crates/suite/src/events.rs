@@ -23,6 +23,11 @@ pub enum Event<'a> {
         /// The cell.
         cell: &'a Cell,
     },
+    /// Of a finished cell doubts were taken back; it takes the place of the one that was told before.
+    CellRevised {
+        /// The cell.
+        cell: &'a Cell,
+    },
     /// A cell was left out.
     Skipped(&'a Skip),
     /// A doubt about the run as a whole.

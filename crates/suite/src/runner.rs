@@ -8,7 +8,7 @@ use record::units::SECOND_NS;
 use record::{Cell, Ended, PlannedCell, Skip, Stop};
 
 use crate::bench::{Bench, Guarded, Pulse};
-use crate::doubts::impossible;
+use crate::doubts::{fleeting, impossible, lift};
 use crate::events::{Event, Listener};
 use crate::outcome::Outcome;
 use crate::random::Random;
@@ -82,6 +82,7 @@ pub fn run(medium: &mut Guarded, stage: &mut dyn Stage, plan: &Plan, options: Ru
             break;
         }
     }
+    runner.revise(listener);
     runner.end.elapsed_ns = runner.elapsed_ns(medium);
     let place = |cell: &Cell| plan.cells.iter().position(|planned| planned.id == cell.id);
     runner.end.cells.sort_by_key(place);
@@ -187,6 +188,7 @@ impl Runner<'_> {
         let Bench { pulse, .. } = bench;
         outcome.cell.written_bytes = pulse.written_bytes - self.written_bytes;
         outcome.cell.flags.extend(impossible(&outcome.cell, self.options.site));
+        outcome.cell.flags.extend(fleeting(&outcome.cell, self.options.site, pulse.written_bytes));
         (outcome, pulse.failed, pulse.written_bytes)
     }
 
@@ -215,6 +217,20 @@ impl Runner<'_> {
         self.end.error = error.or(self.end.error.take());
         self.end.ended = Ended::Error;
         !hopeless && self.failures < FAILURES_IN_A_ROW
+    }
+
+    /// Takes doubts back that later cells have answered.
+    fn revise(&mut self, listener: &mut dyn Listener) {
+        if self.end.failed.is_some() {
+            return;
+        }
+        for place in lift(&mut self.end.cells, self.options.site) {
+            if let Err(reason) = listener.hear(&Event::CellRevised { cell: &self.end.cells[place] }) {
+                self.end.failed = Some(reason);
+                self.end.ended = Ended::Error;
+                return;
+            }
+        }
     }
 
     fn skip(&mut self, planned: &PlannedCell, reason: String, listener: &mut dyn Listener) -> bool {

@@ -10,9 +10,9 @@ use crate::Outcome;
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
 
-/// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 % (flash.md E5, "Jitter"), 4.5 times as long. The notes say 3 to
+/// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 % (flash.md E5, "Jitter"), 5 times as long. The notes say 3 to
 /// 10 times; with this, intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
-const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 3.5 };
+const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 
 /// A call that took as long as this is a doubt: it may be the link or the host as well as the medium.
 const STALL_NS: u64 = 5 * SECOND_NS;

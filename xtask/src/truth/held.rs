@@ -6,8 +6,8 @@ use record::units::{GIB, MIB};
 use record::{Direction, Flag, Params, Pattern};
 use sim::Profile;
 
-use super::long_run::{State, Truth, cache_bytes, truth};
-use super::runs::{Ran, Said, standard};
+use super::long_run::{self, Circumstances, State, Truth, cache_bytes, lasting_rate, truth};
+use super::runs::{Ran, Said, standard, unit_of};
 
 /// Tests whose I/O their parameters tell, so that it can be repeated. The others: record-ops goes through a file, ext2-* are given lists.
 const KNOWN: [&str; 9] =
@@ -16,6 +16,10 @@ const KNOWN: [&str; 9] =
 const BYTES: [&str; 5] = ["prime", "zero-fill", "random-fill", "sequential-write", "sequential-read"];
 /// A figure more than this over what lasts is wrong (issue: "the truth is less than two thirds of it").
 const TOO_FAST: f64 = 1.5;
+/// Ages of a medium this close are one.
+const AGE_STEP: u64 = 256 * MIB;
+/// What is printed has three digits.
+const THREE_DIGITS: f64 = 0.005;
 
 /// How often intervals held the truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -63,6 +67,11 @@ impl Share {
         self.of += u32::from(is_so);
     }
 
+    fn add(&mut self, other: Share) {
+        self.of += other.of;
+        self.all += other.all;
+    }
+
     /// In percent; `None` of nothing.
     pub fn percent(&self) -> Option<f64> {
         (self.all > 0).then(|| 100.0 * f64::from(self.of) / f64::from(self.all))
@@ -75,12 +84,42 @@ pub struct HeldCell {
     pub id: String,
     /// Size of an I/O.
     pub block_bytes: u64,
-    /// In the long run, as the medium is found.
+    /// In the long run, as the first run found the medium.
     pub truth: Truth,
-    /// Mean of figure over truth, less 1.
+    /// I/Os a second for ever, where it may slow down.
+    pub lasts: Option<f64>,
+    /// Mean of figure over truth, less 1, and of how many runs.
     pub off: f64,
+    runs: u32,
     /// Rate, p50, p99.
     pub coverage: [Coverage; 3],
+    /// Of figures in which chance has no part: those that are right, and all.
+    pub constant: Share,
+    /// What is said of how long it lasts.
+    pub lasting: Lasting,
+}
+
+/// Figures and how long they last.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lasting {
+    /// Those that exceed what lasts by half or more.
+    pub too_fast: u32,
+    /// Those of them that do not say that they may.
+    pub unsaid: u32,
+    /// Those that say so and last.
+    pub needless: u32,
+    /// All.
+    pub all: u32,
+}
+
+impl Lasting {
+    /// Counts these too.
+    pub fn add(&mut self, other: Lasting) {
+        self.too_fast += other.too_fast;
+        self.unsaid += other.unsaid;
+        self.needless += other.needless;
+        self.all += other.all;
+    }
 }
 
 /// One profile.
@@ -89,12 +128,14 @@ pub struct Held {
     pub name: String,
     /// Intervals of I/Os a second, of bytes a second, of p50, of p99.
     pub coverage: [Coverage; 4],
+    /// Figures in which chance has no part: those that are right, and all.
+    pub constant: Share,
     /// Device time of the longest run, in nanoseconds.
     pub longest_ns: u64,
     /// Random writes in 512 MiB within 10 % of the full pass: at 4 KiB, and at the block size where they were so least often.
     pub full_pass: [Share; 2],
-    /// Random writes that exceed what lasts by half or more: all of them, and those that do not say they may.
-    pub unsustained: [u32; 2],
+    /// All rates, and how long they last.
+    pub lasting: Lasting,
     /// Figures measured while a cache was filling up: true of no one state.
     pub mixed: u32,
     /// Cells that the medium failed.
@@ -118,9 +159,10 @@ pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> He
     let mut held = Held {
         name: profile.name().to_owned(),
         coverage: Default::default(),
+        constant: Share::default(),
         longest_ns: ran.iter().map(|run| run.elapsed_ns).max().unwrap_or(0),
         full_pass: Default::default(),
-        unsustained: [0; 2],
+        lasting: Lasting::default(),
         mixed: 0,
         failed: ran.iter().map(|run| run.failed).sum(),
         cells: Vec::new(),
@@ -135,44 +177,69 @@ pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> He
     held
 }
 
+/// The truths of one cell, each worked out once.
+struct Truths<'a> {
+    profile: &'a Profile,
+    params: Params,
+    /// What any run wrote at most.
+    most_bytes: u64,
+    ops: u64,
+    known: BTreeMap<Circumstances, Truth>,
+}
+
+impl Truths<'_> {
+    /// What is true of what this run measured; `None` where it changed meanwhile.
+    fn of(&mut self, said: &Said) -> Option<Truth> {
+        let found = self.circumstances(said, state_of(self.profile, said)?);
+        Some(*self.known.entry(found).or_insert_with(|| truth(self.profile, &self.params, found, self.ops)))
+    }
+
+    fn circumstances(&self, said: &Said, state: State) -> Circumstances {
+        let usual = Circumstances::usual(state);
+        if long_run::is_worn(self.profile) {
+            // The truth of a run is that of its own unit at its own age; to 256 MiB, which make 0.4 % of the time of a write.
+            let ages = said.params.direction == Some(Direction::Write);
+            let aged_bytes = if ages { said.aged_bytes / AGE_STEP * AGE_STEP + AGE_STEP / 2 } else { 0 };
+            let start_bytes = if ages { said.written_bytes.next_power_of_two() } else { usual.start_bytes };
+            return Circumstances { unit: unit_of(said.seed), aged_bytes, start_bytes, ..usual };
+        }
+        // The medium rests while record-ops writes to a file, and then single sectors may all find room in a cache.
+        let is_rested = said.test == "sector-write" && self.most_bytes < long_run::volatile_bytes(self.profile);
+        let is_unused = is_rested || long_run::takes_fast_way(self.profile, &self.params);
+        Circumstances { start_bytes: if is_unused { self.most_bytes } else { usual.start_bytes }, is_rested, ..usual }
+    }
+}
+
 impl Held {
     fn hold_cell(&mut self, profile: &Profile, id: &str, said: &[&Said], effort: Effort) {
         let params = params_of(said);
-        let most = said.iter().map(|said| said.ops).max().unwrap_or(0);
-        let ops = (effort.times * most).clamp(effort.bounds.0, effort.bounds.1);
-        let mut truths: BTreeMap<State, Truth> = BTreeMap::new();
-        let mut truth_in = |state| *truths.entry(state).or_insert_with(|| truth(profile, &params, state, ops));
-        let mut coverage = [Coverage::default(); 3];
-        let (mut off, mut full_pass) = (0.0, Share::default());
+        let most = |of: &dyn Fn(&Said) -> u64| said.iter().map(|said| of(said)).max().unwrap_or(0);
+        let ops = (effort.times * most(&|said| said.ops)).clamp(effort.bounds.0, effort.bounds.1);
+        let most_bytes = most(&|said| said.written_bytes);
+        let mut truths = Truths { profile, params: params.clone(), most_bytes, ops, known: BTreeMap::new() };
+        let (mut cell, mut full_pass): (Option<HeldCell>, _) = (None, Share::default());
         for said in said {
-            let Some(state) = state_of(profile, said) else {
+            let Some(truth) = truths.of(said) else {
                 self.mixed += 1;
                 continue;
             };
-            let truth = truth_in(state);
-            if let Some((value, interval)) = said.rate {
-                coverage[0].count(interval, truth.rate);
-                off += value / truth.rate - 1.0;
+            let cell = cell.get_or_insert_with(|| HeldCell::new(id, &params, truth));
+            cell.count(said, &truth);
+            if let Some((value, _)) = said.rate {
                 full_pass.count((value / truth.rate - 1.0).abs() <= 0.10);
             }
-            for (counted, (interval, truth)) in coverage[1..].iter_mut().zip(said.percentiles.iter().zip(truth.percentiles)) {
-                if let Some(interval) = interval {
-                    counted.count(interval.map(|ns| ns as f64), truth as f64);
-                }
-            }
         }
-        let first = said[0];
-        self.coverage[usize::from(BYTES.contains(&first.test.as_str()))].add(coverage[0]);
-        self.coverage[2].add(coverage[1]);
-        self.coverage[3].add(coverage[2]);
-        if first.test == "random-write" {
-            let lasts = truth_in(State::Sustained).rate;
-            self.count_unsustained(said, lasts);
+        let Some(mut cell) = cell else { return };
+        cell.lasts = long_run::may_slow_down(profile, &params, cell.truth.rate).then(|| lasting_rate(profile, &params));
+        said.iter().for_each(|said| cell.count_lasting(said));
+        let rate = usize::from(BYTES.contains(&said[0].test.as_str()));
+        [rate, 2, 3].into_iter().zip(cell.coverage).for_each(|(at, coverage)| self.coverage[at].add(coverage));
+        self.constant.add(cell.constant);
+        self.lasting.add(cell.lasting);
+        if said[0].test == "random-write" {
             self.count_full_pass(&params, full_pass);
         }
-        let truth = truth_in(State::Found);
-        off /= f64::from(coverage[0].runs.max(1));
-        self.cells.push(HeldCell { id: id.to_owned(), block_bytes: params.block_bytes.unwrap_or(0), truth, off, coverage });
+        self.cells.push(cell);
     }
 
     fn count_full_pass(&mut self, params: &Params, share: Share) {
@@ -186,15 +253,56 @@ impl Held {
             self.full_pass[1] = share;
         }
     }
+}
 
-    fn count_unsustained(&mut self, said: &[&Said], lasts: f64) {
-        for said in said {
-            // What its interval leaves open is not claimed.
-            let is_too_fast = said.rate.is_some_and(|(value, [low, _])| value > TOO_FAST * lasts && low > lasts);
-            let says_so = said.flags.iter().any(|flag| matches!(flag, Flag::MayNotLast { .. }));
-            self.unsustained[0] += u32::from(is_too_fast);
-            self.unsustained[1] += u32::from(is_too_fast && !says_so);
+impl HeldCell {
+    fn new(id: &str, params: &Params, truth: Truth) -> HeldCell {
+        HeldCell {
+            id: id.to_owned(),
+            block_bytes: params.block_bytes.unwrap_or(0),
+            truth,
+            lasts: None,
+            off: 0.0,
+            runs: 0,
+            coverage: Default::default(),
+            constant: Share::default(),
+            lasting: Lasting::default(),
         }
+    }
+
+    /// Holds rate, p50 and p99 against the truth.
+    fn count(&mut self, said: &Said, truth: &Truth) {
+        let mut hold = |index: usize, value: f64, interval: [f64; 2], truth_of: f64| {
+            if truth.is_constant {
+                let is_held = interval[0] <= truth_of && truth_of <= interval[1];
+                self.constant.count(is_held || (value / truth_of - 1.0).abs() <= THREE_DIGITS);
+            } else {
+                self.coverage[index].count(interval, truth_of);
+            }
+        };
+        if let Some((value, interval)) = said.rate {
+            hold(0, value, interval, truth.rate);
+        }
+        for (index, (percentile, truth_of)) in said.percentiles.iter().zip(truth.percentiles).enumerate() {
+            if let Some((value, interval)) = percentile {
+                hold(1 + index, *value as f64, interval.map(|ns| ns as f64), truth_of as f64);
+            }
+        }
+        self.runs += 1;
+        self.off += (said.rate.map_or(1.0, |(value, _)| value / truth.rate) - 1.0 - self.off) / f64::from(self.runs);
+    }
+
+    fn count_lasting(&mut self, said: &Said) {
+        let Some((value, [low, _])) = said.rate else { return };
+        // What its interval leaves open is not claimed.
+        let is_too_fast = self.lasts.is_some_and(|lasts| value > TOO_FAST * lasts && low > lasts);
+        let says_so = said.flags.iter().any(|flag| matches!(flag, Flag::MayNotLast { .. } | Flag::MayGetHot { .. }));
+        self.lasting.add(Lasting {
+            too_fast: u32::from(is_too_fast),
+            unsaid: u32::from(is_too_fast && !says_so),
+            needless: u32::from(says_so && !is_too_fast),
+            all: 1,
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 //! Independent of the suite's method: only the parameters of the cell and the orders of addresses are shared.
 
 use device::{Completion, Device, Extent, Op, Request};
+use record::units::GIB;
 use record::{Content, Direction, Params, Pattern, Region};
 use sim::{Options, Profile, SimDevice};
 use suite::offsets::{cyclic, once_each, uniform};
@@ -18,6 +19,10 @@ const START_NS: u64 = 10_000_000_000;
 const FILL_BYTES: u64 = 1 << 20;
 /// Random writes before any are counted: more than any medium keeps allocation units open.
 const SETTLING_OPS: u64 = 2000;
+/// Every volatile cache is empty after this.
+const REST_NS: u64 = 60_000_000_000;
+/// Degrees above its limit at which a medium is slow for less than half of the time.
+const HARDLY: f64 = 10.0;
 /// Sectors, the grain of random reads.
 const SECTOR_BYTES: u64 = 512;
 
@@ -30,6 +35,28 @@ pub enum State {
     Sustained,
 }
 
+/// What the medium was when a run measured it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Circumstances {
+    /// Its state.
+    pub state: State,
+    /// Which unit of the product, where one is not like the next; else 0.
+    pub unit: u64,
+    /// What it had been given to write in its life, in bytes, where it ages; else 0.
+    pub aged_bytes: u64,
+    /// What one start writes at most, in bytes, so that what the run did not use up is not used up here either.
+    pub start_bytes: u64,
+    /// Whether it had had a rest, so that a volatile cache was empty.
+    pub is_rested: bool,
+}
+
+impl Circumstances {
+    /// Of a medium that is like all others of its product.
+    pub fn usual(state: State) -> Circumstances {
+        Circumstances { state, unit: 0, aged_bytes: 0, start_bytes: START_BYTES, is_rested: false }
+    }
+}
+
 /// What a cell would give if it were measured for ever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
@@ -37,16 +64,21 @@ pub struct Truth {
     pub rate: f64,
     /// p50 and p99 in nanoseconds.
     pub percentiles: [u64; 2],
+    /// Whether 98 of 100 I/Os take the same time, to half a percent: chance then has no part in what a run says.
+    pub is_constant: bool,
 }
 
+/// I/Os of which the middle 98 % lie within this share of their length are all alike.
+const ALIKE: f64 = 0.005;
+
 /// The truth of a cell with these parameters, from at least so many I/Os.
-pub fn truth(profile: &Profile, params: &Params, state: State, ops: u64) -> Truth {
+pub fn truth(profile: &Profile, params: &Params, found: Circumstances, ops: u64) -> Truth {
     let mut latencies: Vec<u64> = Vec::new();
     let mut busy_ns = 0;
     for start in 0.. {
-        let mut medium = Medium::fresh(profile, params, 0x7a11_0000 + start);
-        medium.prepare(state);
-        busy_ns += medium.measure(state, &mut latencies);
+        let mut medium = Medium::fresh(profile, params, found, 0x7a11_0000 + start);
+        medium.prepare();
+        busy_ns += medium.measure(&mut |ns| latencies.push(ns));
         if latencies.len() as u64 >= ops {
             break;
         }
@@ -54,7 +86,46 @@ pub fn truth(profile: &Profile, params: &Params, state: State, ops: u64) -> Trut
     let rate = latencies.len() as f64 * 1e9 / busy_ns as f64;
     latencies.sort_unstable();
     let at = |share: f64| latencies[((share * latencies.len() as f64).ceil() as usize).clamp(1, latencies.len()) - 1];
-    Truth { rate, percentiles: [at(0.50), at(0.99)] }
+    let is_constant = at(0.99) as f64 <= at(0.01) as f64 * (1.0 + ALIKE);
+    Truth { rate, percentiles: [at(0.50), at(0.99)], is_constant }
+}
+
+/// I/Os a second for ever; precise enough to tell what lasts from what does not.
+pub fn lasting_rate(profile: &Profile, params: &Params) -> f64 {
+    let mut medium = Medium::fresh(profile, params, Circumstances::usual(State::Sustained), 0x7a11_ffff);
+    medium.prepare();
+    let mut done = 0;
+    let busy_ns = medium.measure(&mut |_| done += 1);
+    f64::from(done) * 1e9 / busy_ns as f64
+}
+
+/// Whether such I/O, so many a second, slows down the longer it goes on: it fills a cache or a fast way, or makes the medium hot.
+pub fn may_slow_down(profile: &Profile, params: &Params, rate: f64) -> bool {
+    let is_write = params.direction == Some(Direction::Write);
+    is_write && (cache_bytes(profile).1 > 0 || small_fast_bytes(profile) > 0) || gets_hot(profile, params, rate)
+}
+
+/// Whether the temperature at which it would lose as much warmth as it gains lies well above the limit: if it hardly gets there, it hardly
+/// slows down.
+fn gets_hot(profile: &Profile, params: &Params, rate: f64) -> bool {
+    let spec = profile.spec();
+    spec.heat.as_ref().is_some_and(|heat| {
+        let working = params.threads.min(spec.queue.channels).max(1);
+        let per_second =
+            rate * params.block_bytes.unwrap_or(0) as f64 / GIB as f64 * heat.per_gib + f64::from(working) * heat.per_minute / 60.0;
+        heat.ambient + per_second * cooling_ns(profile) as f64 / 1e9 > heat.limit + HARDLY
+    })
+}
+
+/// Whether one unit of the product is not like the next, and each ages as it is written.
+pub fn is_worn(profile: &Profile) -> bool {
+    profile.spec().wear.is_some()
+}
+
+/// Whether the fast way of a cheat takes this I/O, so that a run which does not use it up measures nothing else.
+pub fn takes_fast_way(profile: &Profile, params: &Params) -> bool {
+    let is_sequential = params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential);
+    is_sequential && profile.spec().pattern_cheat.as_ref().is_some_and(|cheat| params.block_bytes == Some(cheat.block.0))
 }
 
 /// Bytes of writes that the first large cache takes, and that all of them take; 0 where there are none.
@@ -67,7 +138,12 @@ pub fn cache_bytes(profile: &Profile) -> (u64, u64) {
 fn small_fast_bytes(profile: &Profile) -> u64 {
     let spec = profile.spec();
     let bypass = spec.log_block.as_ref().and_then(|ftl| ftl.bypass.as_ref()?.capacity).map_or(0, |size| size.0);
-    bypass + spec.pattern_cheat.as_ref().map_or(0, |cheat| cheat.capacity.0) + spec.cache.as_ref().map_or(0, |cache| cache.size.0)
+    bypass + spec.pattern_cheat.as_ref().map_or(0, |cheat| cheat.capacity.0) + volatile_bytes(profile)
+}
+
+/// Bytes that lie in a volatile cache while it is written to.
+pub fn volatile_bytes(profile: &Profile) -> u64 {
+    profile.spec().cache.as_ref().map_or(0, |cache| cache.size.0)
 }
 
 fn cooling_ns(profile: &Profile) -> u64 {
@@ -78,6 +154,7 @@ fn cooling_ns(profile: &Profile) -> u64 {
 struct Medium<'a> {
     profile: &'a Profile,
     params: &'a Params,
+    found: Circumstances,
     device: SimDevice,
     span: Extent,
     random: Random,
@@ -90,57 +167,74 @@ struct Length {
     ns: u64,
 }
 
+impl Length {
+    fn ops(ops: u64) -> Length {
+        Length { ops, ns: u64::MAX }
+    }
+}
+
 impl<'a> Medium<'a> {
-    fn fresh(profile: &'a Profile, params: &'a Params, seed: u64) -> Medium<'a> {
-        let mut device = SimDevice::new(profile, Options { seed, capacity: None, keep_data: false });
+    fn fresh(profile: &'a Profile, params: &'a Params, found: Circumstances, seed: u64) -> Medium<'a> {
+        // Starts of different units share no luck.
+        let seed = seed ^ (found.unit << 40);
+        let mut device = SimDevice::of_unit(profile, found.unit, Options { seed, capacity: None, keep_data: false });
         let buffer_bytes = params.block_bytes.unwrap_or(0).max(FILL_BYTES) as usize;
         device.prepare(params.threads * params.queue_depth, buffer_bytes).expect("buffers in memory can be made");
         let span = Extent::new(params.span_offset_bytes.unwrap_or(0), params.span_bytes.unwrap_or(0));
-        Medium { profile, params, device, span, random: Random::new(seed, "long run") }
+        Medium { profile, params, found, device, span, random: Random::new(seed, "long run") }
     }
 
     fn writes(&self) -> bool {
         self.params.direction == Some(Direction::Write)
     }
 
-    /// Primes the span, and uses up what the state asks for.
-    fn prepare(&mut self, state: State) {
-        if self.writes() || self.params.region == Some(Region::Middle) {
-            let primed_bytes = self.span.bytes.clamp(FILL_BYTES, START_BYTES);
-            let bytes = if state == State::Sustained { cache_bytes(self.profile).1.max(primed_bytes) } else { primed_bytes };
-            let mut places = cyclic(Extent::new(self.span.offset_bytes, primed_bytes), FILL_BYTES);
-            self.run(
-                Op::Write,
-                Content::Incompressible,
-                Length { ops: bytes.div_ceil(FILL_BYTES), ns: u64::MAX },
-                &mut places,
-                &mut |_| {},
-            );
-        }
+    /// Makes it as old as it was, primes the span, and uses up what the state asks for.
+    fn prepare(&mut self) {
+        let is_for_ever = self.found.state == State::Sustained;
+        let primes = self.writes() || self.params.region == Some(Region::Middle);
+        let primed_bytes = if primes { self.span.bytes.clamp(FILL_BYTES, START_BYTES) } else { 0 };
+        let bytes = if is_for_ever && self.writes() { cache_bytes(self.profile).1.max(primed_bytes) } else { primed_bytes };
+        // What it wrote before may have been written anywhere.
+        let elsewhere = Extent::new(0, START_BYTES);
+        self.fill(elsewhere, self.found.aged_bytes.saturating_sub(bytes));
+        self.fill(Extent::new(self.span.offset_bytes, primed_bytes), bytes);
+        let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         if self.writes() && self.params.pattern != Some(Pattern::Sequential) {
-            let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
             let ops = SETTLING_OPS + small_fast_bytes(self.profile) / block_bytes;
             let mut places = uniform(self.span, block_bytes, block_bytes, Random::new(self.random.bits(), "settling"));
-            self.run(Op::Write, Content::Incompressible, Length { ops, ns: u64::MAX }, &mut places, &mut |_| {});
+            self.run(Op::Write, Content::Incompressible, Length::ops(ops), &mut places, &mut |_| {});
+        } else if self.writes() {
+            let used_up_bytes = if is_for_ever { small_fast_bytes(self.profile) } else { volatile_bytes(self.profile) };
+            self.work(Length::ops(used_up_bytes.div_ceil(block_bytes)), &mut |_| {});
         }
-        if state == State::Sustained && cooling_ns(self.profile) > 0 {
+        if self.found.is_rested {
+            self.device.idle(REST_NS);
+        }
+        if is_for_ever && cooling_ns(self.profile) > 0 {
             self.work(Length { ops: u64::MAX, ns: 2 * cooling_ns(self.profile) }, &mut |_| {});
         }
     }
 
+    /// Writes so much in a row, over and over.
+    fn fill(&mut self, span: Extent, bytes: u64) {
+        let ops = Length::ops(bytes.div_ceil(FILL_BYTES));
+        self.run(Op::Write, Content::Incompressible, ops, &mut cyclic(span, FILL_BYTES), &mut |_| {});
+    }
+
     /// One start; returns the time it took.
-    fn measure(&mut self, state: State, latencies: &mut Vec<u64>) -> u64 {
+    fn measure(&mut self, see: &mut dyn FnMut(u64)) -> u64 {
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         let is_hot = cooling_ns(self.profile) > 0;
-        let ops = if self.writes() && state == State::Found { START_OPS.min(START_BYTES / block_bytes) } else { START_OPS };
-        let length = match state {
+        let is_found = self.found.state == State::Found;
+        let ops = if self.writes() && is_found { START_OPS.min(self.found.start_bytes / block_bytes).max(1) } else { START_OPS };
+        let length = match self.found.state {
             State::Found if is_hot => Length { ops, ns: START_NS },
             // Whole cycles of hot and cool.
-            State::Sustained if is_hot => Length { ops: u64::MAX, ns: 10 * cooling_ns(self.profile) },
-            _ => Length { ops, ns: u64::MAX },
+            State::Sustained if is_hot => Length { ops: u64::MAX, ns: 3 * cooling_ns(self.profile) },
+            _ => Length::ops(ops),
         };
         let begin_ns = self.device.now();
-        self.work(length, &mut |ns| latencies.push(ns));
+        self.work(length, see);
         self.device.now() - begin_ns
     }
 

@@ -12,19 +12,23 @@ use suite::{Choice, Plan, RunOptions, Site, Stage, StageError, StagedFile};
 /// What one run said of one cell.
 #[derive(Clone, Debug)]
 pub struct Said {
+    /// Seed of the run.
+    pub seed: u64,
     /// Its test.
     pub test: String,
     /// Its parameters, as measured.
     pub params: Params,
     /// I/Os a second: figure and interval.
     pub rate: Option<(f64, [f64; 2])>,
-    /// Intervals of p50 and p99, in nanoseconds.
-    pub percentiles: [Option<[u64; 2]>; 2],
+    /// p50 and p99 with their intervals, in nanoseconds.
+    pub percentiles: [Option<(u64, [u64; 2])>; 2],
     /// I/Os measured.
     pub ops: u64,
-    /// What the medium had been given to write since it last could rest, and what this cell wrote.
+    /// What the medium had been given to write since it last could rest, and in all.
     pub before_bytes: u64,
     /// See there.
+    pub aged_bytes: u64,
+    /// What this cell wrote.
     pub written_bytes: u64,
     /// Its doubts.
     pub flags: Vec<Flag>,
@@ -40,9 +44,17 @@ pub struct Ran {
     pub failed: usize,
 }
 
+/// Where one unit of a product is not like the next, so many are tried; each has a truth of its own.
+const UNITS: u64 = 20;
+
+/// The unit on which the run of this seed takes place.
+pub fn unit_of(seed: u64) -> u64 {
+    seed % UNITS
+}
+
 /// Runs `standard` on a fresh medium of this profile; only these tests of it, if any are named.
 pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
-    let medium = SimDevice::new(profile, Options { seed, capacity: None, keep_data: false });
+    let medium = SimDevice::of_unit(profile, unit_of(seed), Options { seed, capacity: None, keep_data: false });
     let site = Site {
         kind: TargetKind::Simulated,
         facts: medium.facts().clone(),
@@ -62,29 +74,34 @@ pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
     let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
     let end = suite::run(&mut guarded, &mut files, &plan, options, &mut ());
     let failed = end.cells.iter().filter(|cell| cell.stop == Stop::Error).count();
-    let mut before_bytes = 0;
+    let (mut before_bytes, mut aged_bytes) = (0, 0);
     let mut cells = BTreeMap::new();
     for cell in end.cells {
         let (id, written_bytes, is_staged) = (cell.id.clone(), cell.written_bytes, cell.on.is_some());
         if cell.stop != Stop::Error {
-            cells.insert(id, said(cell, before_bytes));
+            cells.insert(id, said(cell, seed, before_bytes, aged_bytes));
         }
         // A staged file is a medium of its own, and this one rests meanwhile: its caches are empty afterwards.
         before_bytes = if is_staged { 0 } else { before_bytes + written_bytes };
+        aged_bytes += if is_staged { 0 } else { written_bytes };
     }
     Ran { cells, elapsed_ns: end.elapsed_ns, failed }
 }
 
-fn said(cell: Cell, before_bytes: u64) -> Said {
+fn said(cell: Cell, seed: u64, before_bytes: u64, aged_bytes: u64) -> Said {
     let rate = cell.metrics.iops.and_then(|iops| Some((iops.value, iops.ci95?)));
-    let interval = |name: &str| cell.metrics.latency_ns.as_ref().and_then(|latency| latency.ci95.get(name).copied());
+    let latency = cell.metrics.latency_ns.as_ref();
+    let interval = |name: &str| latency.and_then(|latency| latency.ci95.get(name).copied());
+    let [p50, p99] = [latency.and_then(|latency| latency.p50), latency.and_then(|latency| latency.p99)];
     Said {
-        percentiles: ["p50", "p99"].map(interval),
+        seed,
+        percentiles: [p50.zip(interval("p50")), p99.zip(interval("p99"))],
         test: cell.test,
         params: cell.params,
         rate,
         ops: cell.ops,
         before_bytes,
+        aged_bytes,
         written_bytes: cell.written_bytes,
         flags: cell.flags,
     }

@@ -26,7 +26,7 @@ mod steady_state;
 mod stretch;
 mod sustained;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod uflip;
 pub(crate) mod verify;
 mod whole_view;

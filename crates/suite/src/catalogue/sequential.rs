@@ -10,7 +10,7 @@ use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region};
 
 use crate::certainty;
-use crate::drive::{Limits, Load};
+use crate::drive::{Limits, Load, Places};
 use crate::offsets::{cyclic_from, pieces};
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
@@ -19,6 +19,8 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
 /// Size of the writes that fill up to the next boundary.
 const JOINING_BLOCK_BYTES: u64 = 64 * KIB;
+/// No more than this goes into warming up: caches come in powers of two.
+const WARM_UP_BYTES: u64 = 65 * MIB;
 
 /// The test, in one direction.
 pub struct Sequential(Direction);
@@ -47,6 +49,15 @@ impl Sequential {
         }
         Ok(boundary)
     }
+}
+
+/// The first I/Os, which do not count: a volatile cache takes writes faster until it is full, and reads wait until it is empty. An error or
+/// interruption then is the cell's.
+fn warm_up(cell: &PlannedCell, load: &Load, bench: &mut Bench<'_>, next: Places<'_>) -> Result<(), Box<Tally>> {
+    let Some(warm_up_ns) = cell.params.other.get("warm_up_ns").map(|ns| *ns as u64) else { return Ok(()) };
+    let limits = Limits { max_bytes: WARM_UP_BYTES, ..Limits::time(warm_up_ns.min(bench.time_left_ns() / 4)) };
+    let tally = bench.drive("warming up", load, &limits, next);
+    if tally.stop.cut_short() { Err(Box::new(tally)) } else { Ok(()) }
 }
 
 /// How far into `span` the sequential writes of the cells before have come.
@@ -83,6 +94,11 @@ impl Test for Sequential {
             Setting { name: "region", default: "middle", about: "middle, front" },
             Setting { name: "content", default: "incompressible", about: "zeros, repeated, incompressible (writing)" },
             Setting { name: "begin", default: "front", about: "front (as published); after: where the writes before ended (writing)" },
+            Setting {
+                name: "warm_up",
+                default: "0s",
+                about: "leave out the first I/Os, for this long or 65 MiB: they meet room in a cache, or what it still has to write",
+            },
             Setting { name: "certainty", default: "2%", about: "stop when the rate is this certain" },
             Setting { name: "min_time", default: "3s", about: "at least this long a block size" },
             Setting { name: "max_time", default: "60s", about: "at most this long a block size" },
@@ -94,6 +110,7 @@ impl Test for Sequential {
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let total_bytes = settings.size("total")?;
+        let warm_up_ns = settings.duration_ns("warm_up")?;
         let goes_on = self.0 == Direction::Write && settings.choice("begin", &["front", "after"])? == "after";
         let boundary_bytes = site.au_bytes.unwrap_or(GUESSED_AU_BYTES).max(GUESSED_AU_BYTES);
         let contents = match self.0 {
@@ -126,9 +143,11 @@ impl Test for Sequential {
                     params.other.insert("total_bytes".into(), total_bytes as f64);
                     params.other.insert("certainty".into(), settings.share("certainty")?);
                     params.other.insert("min_ns".into(), settings.duration_ns("min_time")? as f64);
+                    params.other.extend((warm_up_ns > 0).then(|| ("warm_up_ns".into(), warm_up_ns as f64)));
                     params.other.extend(goes_on.then(|| ("boundary_bytes".into(), boundary_bytes as f64)));
                     let joining_bytes = if goes_on { boundary_bytes } else { 0 };
-                    let written = if self.0 == Direction::Write { total_bytes + joining_bytes } else { 0 };
+                    let warm_up_bytes = if warm_up_ns > 0 { WARM_UP_BYTES + block_bytes } else { 0 };
+                    let written = if self.0 == Direction::Write { total_bytes + joining_bytes + warm_up_bytes } else { 0 };
                     cells.add(params, settings.duration_ns("max_time")?, written);
                 }
             }
@@ -153,14 +172,18 @@ impl Test for Sequential {
             Ok(first) => first,
             Err(tally) => return tally.outcome(cell),
         };
-        let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
-        let limits = Limits { max_bytes: cell.setting("total_bytes") as u64, ..Limits::certain(rule, bench.time_left_ns()) };
         if self.0 == Direction::Read
             && let Err(error) = bench.medium.drop_caches()
         {
             return Outcome::broken(cell, error);
         }
-        let tally = bench.drive("measuring", &load, &limits, &mut cyclic_from(span, cell.block_bytes(), first));
+        let mut places = cyclic_from(span, cell.block_bytes(), first);
+        if let Err(tally) = warm_up(cell, &load, bench, &mut places) {
+            return tally.outcome(cell);
+        }
+        let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
+        let limits = Limits { max_bytes: cell.setting("total_bytes") as u64, ..Limits::certain(rule, bench.time_left_ns()) };
+        let tally = bench.drive("measuring", &load, &limits, &mut places);
         let mut outcome = tally.outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
         if primed.is_none() && self.0 == Direction::Read {
