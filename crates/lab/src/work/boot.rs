@@ -32,7 +32,11 @@ pub(super) const KIND: Kind = Kind {
     settings: &[
         Setting { name: "files", default: "3000", about: "files of the tree" },
         Setting { name: "steps", default: "6000", about: "what is done: reads, listings, questions for files, writes" },
-        Setting { name: "caches", default: "all", about: "emptied before: all (of the machine; needs root), files (the pages of the tree's files)" },
+        Setting {
+            name: "caches",
+            default: "all",
+            about: "emptied before: all (of the machine; needs root), files (the pages of the tree's files)",
+        },
         Setting { name: "max_time", default: "10m", about: "at most this long" },
     ],
     make: |settings| Ok(Box::new(Boot::new(settings)?)),
@@ -146,7 +150,13 @@ fn trace(steps: u64, tree: &Tree, random: &mut Random) -> Vec<Step> {
             }
             let dice = random.below(100);
             let bounds = [LIBRARY, LISTING, MISSING, LOG_LINE, STATE];
-            let kind = bounds.iter().scan(0, |sum, share| { *sum += share; Some(*sum) }).position(|bound| dice < bound);
+            let kind = bounds
+                .iter()
+                .scan(0, |sum, share| {
+                    *sum += share;
+                    Some(*sum)
+                })
+                .position(|bound| dice < bound);
             match kind {
                 Some(0) => {
                     // Favourites: the square makes the first quarter of the libraries come half of the time.

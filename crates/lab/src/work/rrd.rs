@@ -35,13 +35,21 @@ pub(super) const KIND: Kind = Kind {
     about: "polls of a monitoring server: the round-robin files of all sources are updated; time of a poll, backlog",
     source: "flash.md A9",
     settings: &[
-        Setting { name: "forms", default: "buffered,coalesced,page", about: "files through the page cache; the same with coalesced writes; pages past it" },
+        Setting {
+            name: "forms",
+            default: "buffered,coalesced,page",
+            about: "files through the page cache; the same with coalesced writes; pages past it",
+        },
         Setting { name: "files", default: "1244", about: "how many files" },
         Setting { name: "sources", default: "2", about: "data sources of a file" },
         Setting { name: "polls", default: "6", about: "how many polls" },
         Setting { name: "interval", default: "300s", about: "time between two polls of the server, for load and backlog" },
         Setting { name: "coalesce", default: "6", about: "polls whose readings go into a file together, in the coalesced form" },
-        Setting { name: "sync", default: "poll", about: "when files are durable: at the end of a poll (poll), or when the kernel likes (kernel)" },
+        Setting {
+            name: "sync",
+            default: "poll",
+            about: "when files are durable: at the end of a poll (poll), or when the kernel likes (kernel)",
+        },
         Setting { name: "pause", default: "0s", about: "wait this long between two polls" },
         Setting { name: "max_time", default: "20m", about: "at most this long a form" },
     ],

@@ -59,7 +59,8 @@ impl Sqlite {
         let chosen = journal_mode(&database, journal).map_err(|error| failure("choosing the journal mode", &error))?;
         if chosen != journal {
             // SQLite keeps to what the file system can: a log needs memory that processes share, which some do not offer.
-            let reason = format!("SQLite uses journal mode '{chosen}' on this file system, not '{journal}'; say --set sqlite.journal={chosen}");
+            let reason =
+                format!("SQLite uses journal mode '{chosen}' on this file system, not '{journal}'; say --set sqlite.journal={chosen}");
             return Err(WorkError::Impossible { work: KIND.name.into(), reason });
         }
         let mut random = shift.random("keys");

@@ -30,7 +30,11 @@ pub(super) const KIND: Kind = Kind {
     source: "flash.md A7",
     settings: &[
         Setting { name: "forms", default: "honest,published", about: "large files for a time; iozone's own form" },
-        Setting { name: "phases", default: "write,rewrite,read,reread,random-read,random-write", about: "what to measure, in iozone's order" },
+        Setting {
+            name: "phases",
+            default: "write,rewrite,read,reread,random-read,random-write",
+            about: "what to measure, in iozone's order",
+        },
         Setting { name: "threads", default: "4", about: "how many" },
         Setting { name: "block", default: "4KiB", about: "size of a record" },
         Setting { name: "size", default: "1MiB", about: "size of a thread's file in the published form" },
@@ -171,7 +175,7 @@ impl Threads {
             let handles: Vec<_> = lanes.into_iter().map(spawn).collect();
             signals.begin.wait();
             let begun_ns = now_ns();
-            let watched = self.watch(form, handles.len(), begun_ns, limit_ns, signals, shift);
+            let watched = self.watch(form, phase, begun_ns, limit_ns, signals, shift);
             let ends: Vec<_> = handles.into_iter().map(|handle| handle.join().expect("a lane does not panic")).collect();
             (ends, now_ns() - begun_ns, watched.err())
         });
@@ -184,13 +188,22 @@ impl Threads {
     }
 
     /// Looks on until all threads are through; `Err` if they were told to give up.
-    fn watch(&self, form: Form, lanes: usize, begun_ns: u64, limit_ns: u64, signals: &Signals, shift: &mut Shift<'_, '_>) -> Result<(), WorkError> {
+    fn watch(
+        &self,
+        form: Form,
+        phase: &Phase,
+        begun_ns: u64,
+        limit_ns: u64,
+        signals: &Signals,
+        shift: &mut Shift<'_, '_>,
+    ) -> Result<(), WorkError> {
+        let lanes = self.threads as usize;
         let all = (form.size_bytes / self.block_bytes * lanes as u64).max(1) as f64;
         while signals.finished.load(Ordering::Relaxed) < lanes {
             let done = signals.done.load(Ordering::Relaxed);
             let timed = (now_ns() - begun_ns) as f64 / limit_ns as f64;
             let share = if form.time_ns.is_some() { timed } else { timed.max(done as f64 / all) };
-            if let Err(interrupted) = shift.look_up("threads", share, done) {
+            if let Err(interrupted) = shift.look_up(phase.name, share, done) {
                 signals.give_up.store(true, Ordering::Relaxed);
                 return Err(interrupted);
             }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use device::content::Filler;
 use record::Content;
+use rustix::io::Errno;
 
 use super::WorkError;
 use super::clock::now_ns;
@@ -23,21 +24,27 @@ pub(super) struct Unpacker {
     piece: Vec<u8>,
     /// Every file is made durable before the next one, as package managers do.
     sync_each: bool,
+    /// Symbolic links that the file system does not know (vfat, exfat), as tar leaves them out.
+    pub links_left_out: u64,
 }
 
 impl Unpacker {
     /// Files of this content, drawn from the seed.
     pub fn new(seed: u64, content: Content, sync_each: bool) -> Unpacker {
-        Unpacker { filler: Filler::new(seed), content, piece: vec![0; PIECE_BYTES], sync_each }
+        Unpacker { filler: Filler::new(seed), content, piece: vec![0; PIECE_BYTES], sync_each, links_left_out: 0 }
     }
 
     /// Makes one entry below `top` and counts it as one step. Making the data does not count.
     pub fn make(&mut self, top: &Path, entry: &Entry, number: usize, shift: &Shift<'_, '_>, ledger: &mut Ledger) -> Result<(), WorkError> {
         match entry {
             Entry::Directory(path) => shift.check("making a directory", ledger.time(0, || fs::create_dir(top.join(path)))),
-            Entry::Link(path, target) => {
-                shift.check("making a link", ledger.time(0, || std::os::unix::fs::symlink(target, top.join(path))))
-            }
+            Entry::Link(path, target) => match ledger.time(0, || sys(rustix::fs::symlink(target, top.join(path)))) {
+                Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS)) => {
+                    self.links_left_out += 1;
+                    Ok(())
+                }
+                made => shift.check("making a link", made),
+            },
             Entry::File(path, bytes) => self.file(&top.join(path), *bytes, number, shift, ledger),
         }
     }

@@ -2,7 +2,7 @@
 //! page cache; `end` then makes everything durable at once, as `tar -x && sync` does; `each` makes every file durable before the next, as
 //! package managers do. The time counts until all is durable.
 
-use record::{Cell, Content, Direction, Params, Path, Region, Stop, Sync};
+use record::{Cell, Content, Direction, Flag, Params, Path, Region, Stop, Sync};
 use suite::{Setting, SettingError, Settings};
 
 use super::clock::now_ns;
@@ -59,6 +59,10 @@ impl Untar {
         let sync_ns = shift.sync()?;
         let mut cell = self.cell(number, sync, ledger, sync_ns, stop);
         cell.metrics.other.insert("entries".into(), figure(entries.len() as f64, 1));
+        if unpacker.links_left_out > 0 {
+            let text = format!("the file system has no symbolic links: {} of them were left out", unpacker.links_left_out);
+            cell.flags.push(Flag::Note { text });
+        }
         shift.show(Moment::After);
         shift.remove(&top)?;
         Ok(cell)

@@ -46,8 +46,7 @@ pub fn run(
         }
     };
     let mut look = |moment| moments.push(moment);
-    let mut ground =
-        Ground { directory, open: &mut FileDevice::open, seed: 11, stop: &stop, hear: &mut hear, look: &mut look };
+    let mut ground = Ground { directory, open: &mut FileDevice::open, seed: 11, stop: &stop, hear: &mut hear, look: &mut look };
     let result = find(name, settings).and_then(|work| work.run(&mut ground));
     (result, Heard { shares, moments })
 }
@@ -97,7 +96,11 @@ fn every_work_gives_a_headline_and_leaves_nothing_behind() {
 fn record_ops_are_the_suites_with_random_writes_first() {
     let cells = done("record-ops", &[]);
     assert_eq!(forms(&cells), ["random-write", "write", "rewrite", "random-read"]);
-    assert!(cells.iter().all(|cell| cell.ops == 64 && cell.bytes == 64 * 4096 && cell.on.is_some()), "{:?}", cells.iter().map(|cell| (cell.ops, &cell.on)).collect::<Vec<_>>());
+    assert!(
+        cells.iter().all(|cell| cell.ops == 64 && cell.bytes == 64 * 4096 && cell.on.is_some()),
+        "{:?}",
+        cells.iter().map(|cell| (cell.ops, &cell.on)).collect::<Vec<_>>()
+    );
 }
 
 #[test]

@@ -168,7 +168,8 @@ fn the_calls_of_an_update_are_rrdtools() {
     let mut state = state_of(&path, &shape, start_s);
     let readings = [Some(1), Some(2)];
     let calls = ["-e", "trace=openat,close,fcntl,mmap,write,pwrite64,writev,pwritev,lseek", "-P"];
-    let traced = Command::new("strace").args(calls).arg(&path).arg("rrdtool").arg("update").arg(&path).arg(typed(start_s + 300, &readings)).output();
+    let traced =
+        Command::new("strace").args(calls).arg(&path).arg("rrdtool").arg("update").arg(&path).arg(typed(start_s + 300, &readings)).output();
     let Some(traced) = traced.ok().filter(|output| output.status.success()) else {
         println!("strace is not installed or not allowed here: the calls of rrdtool are not compared");
         return;
