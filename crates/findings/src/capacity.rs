@@ -37,6 +37,13 @@ fn number(cell: &Cell, name: &str) -> Option<f64> {
     cell.metrics.other.get(name).map(|found| found.value).filter(|value| (0.0..MOST).contains(value))
 }
 
+/// What the probe found to be there, in bytes; none where it was not run, or not to its end.
+pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
+    let cell = record.cells_of("capacity").find(|cell| figure::is_sound(cell))?;
+    Kind::of(number(cell, "type")?)?;
+    number(cell, "real_bytes").map(|bytes| bytes as u64)
+}
+
 /// No medium has so many bytes, or sectors.
 const MOST: f64 = (1u64 << 60) as f64;
 
@@ -46,7 +53,7 @@ fn probe(record: &Record) -> Option<Finding> {
     let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
     let real = number(cell, "real_bytes").map(|bytes| bytes as u64);
     let says = declared.map(|bytes| format!("it says {}", Bytes(bytes))).unwrap_or_else(|| "the size it declares".into());
-    let has = real.map(|bytes| format!("it has {}", Bytes(bytes))).unwrap_or_else(|| "less is real".into());
+    let has = has(cell, real);
     let draft = match kind {
         Kind::Good => Draft::info(
             "capacity",
@@ -74,6 +81,23 @@ fn probe(record: &Record) -> Option<Finding> {
         .into_iter()
         .filter_map(|name| Some(format!("{}: {name} {}", figure::named(cell), number(cell, name)?)));
     Some(draft.notes(notes).notes(how(cell)).done())
+}
+
+/// What it has: to the sector, or between what was seen to keep data and what was not, where the time was up before.
+fn has(cell: &Cell, real: Option<u64>) -> String {
+    let between = cell.metrics.other.get("real_bytes").and_then(|found| found.ci95);
+    match (between, real) {
+        (Some([low, high]), _) if low < high && (0.0..MOST).contains(&low) && (0.0..MOST).contains(&high) => {
+            let (low, high) = (low as u64, high as u64);
+            if low < high / 4 {
+                format!("it has at most {}", Bytes(high))
+            } else {
+                format!("it has between {} and {}", Bytes(low), Bytes(high))
+            }
+        }
+        (_, Some(real)) => format!("it has {}", Bytes(real)),
+        (_, None) => "less is real".into(),
+    }
 }
 
 /// What was done to find out, and what of it was put back.
@@ -227,6 +251,23 @@ mod tests {
         assert_eq!(severity, Severity::Failure);
         insta::assert_snapshot!(statement, @"It does not keep what is written: of 4096 sectors 5 corrupted, 3 changed, 40 overwritten, the first at 3 MiB. Do not trust data to it.");
         assert_eq!(told(vec![written(1), written(2)]), None, "nothing was read back");
+    }
+
+    #[test]
+    fn a_size_that_was_not_settled_is_told_with_its_bounds() {
+        let told = |value: f64, ci95| {
+            let mut found = cell("capacity", 1, MIB);
+            for (name, value, ci95) in [("type", 3.0, None), ("real_bytes", value, ci95)] {
+                found.metrics.other.insert(name.into(), Estimate { value, ci95, n: 1 });
+            }
+            let mut record = Record { cells: vec![found], ..empty() };
+            record.medium.capacity_bytes = Some(64 << 30);
+            probe(&record).unwrap().statement
+        };
+        let gib = f64::from(1 << 30);
+        assert!(told(8.0 * gib, None).contains("it has 8 GiB;"));
+        assert!(told(7.0 * gib, Some([7.0 * gib, 8.0 * gib])).contains("it has between 7 GiB and 8 GiB;"));
+        assert!(told(1.0, Some([1.0, 8.0 * gib])).contains("it has at most 8 GiB;"));
     }
 
     #[test]

@@ -118,6 +118,9 @@ struct Held<'a> {
 
 enum Measured<'a> {
     Figure(Figure<'a>),
+    /// A size that was probed.
+    Found(f64),
+    /// A size that the medium declares, and nobody looked.
     Declared(f64),
 }
 
@@ -125,13 +128,13 @@ impl Measured<'_> {
     fn value(&self) -> f64 {
         match self {
             Measured::Figure(figure) => figure.value,
-            Measured::Declared(value) => *value,
+            Measured::Found(value) | Measured::Declared(value) => *value,
         }
     }
     fn below(&self, threshold: f64) -> Option<f64> {
         match self {
             Measured::Figure(figure) => figure.below(threshold),
-            Measured::Declared(_) => None,
+            Measured::Found(_) | Measured::Declared(_) => None,
         }
     }
 }
@@ -162,7 +165,9 @@ fn held<'a>(record: &'a Record, claims: &Claims) -> Vec<Held<'a>> {
     let mut all = Vec::new();
     let mut hold = |claim: String, promised: f64, measured, show: fn(f64) -> String| all.push(Held { claim, promised, measured, show });
     if let Some(bytes) = claims.capacity_bytes {
-        let size = record.medium.capacity_bytes.map(|size| Measured::Declared(size as f64));
+        // What was found to be there counts, else what the medium says it has.
+        let found = crate::capacity::real_bytes(record).map(|size| Measured::Found(size as f64));
+        let size = found.or_else(|| record.medium.capacity_bytes.map(|size| Measured::Declared(size as f64)));
         hold(format!("capacity {}", Bytes(bytes)), bytes as f64 * 0.93, size, |value| Bytes(value as u64).to_string());
     }
     let classes = [("C", claims.speed_class, 1.0), ("U", claims.uhs_grade, 10.0), ("V", claims.video_class, 1.0)];
@@ -196,7 +201,11 @@ fn judged(held: Held<'_>, id: &str, whose: &str, failing: Severity) -> Finding {
     let Some(measured) = measured else {
         return Draft::info(id, format!("{whose} of {claim} was not tested by this run.")).done();
     };
-    let found = show(measured.value());
+    let found = match &measured {
+        Measured::Figure(_) => format!("{} measured", show(measured.value())),
+        Measured::Found(_) => format!("{} are there", show(measured.value())),
+        Measured::Declared(_) => format!("it says {} of itself, which was not checked", show(measured.value())),
+    };
     let below = measured.below(promised);
     let draft = if measured.value() >= promised {
         Draft::info(id, format!("{whose} of {claim} holds: {found}.")).surely(below.map(|share| 1.0 - share))
@@ -204,10 +213,11 @@ fn judged(held: Held<'_>, id: &str, whose: &str, failing: Severity) -> Finding {
         Draft::warning(id, format!("{whose} of {claim} probably does not hold: {found}, but the figure is not certain enough to say so."))
             .surely(below)
     } else {
-        Draft::new(id, failing, format!("{whose} of {claim} does not hold: {found} measured.")).surely(below)
+        Draft::new(id, failing, format!("{whose} of {claim} does not hold: {found}.")).surely(below)
     };
     match &measured {
         Measured::Figure(figure) => draft.figure(figure).done(),
+        Measured::Found(value) => draft.note(format!("size that was found: {}", show(*value))).done(),
         Measured::Declared(value) => draft.note(format!("declared size: {}", show(*value))).done(),
     }
 }

@@ -148,6 +148,9 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     let is_fault = |finding: &&Finding| finding.severity == record::Severity::Failure && finding.id != "claim";
     let faults: Vec<&Finding> = rest.iter().filter(is_fault).collect();
     let mut findings = verdict::conclude(record, wanted, &faults);
+    if !findings.iter().any(is_verdict) {
+        findings.extend(verdict::of_checks(&rest));
+    }
     findings.extend(rest);
     findings.extend(advice::conclude(record));
     findings

@@ -102,9 +102,9 @@ fn claims_printed_and_declared() {
     Failure The claim of A1, 1500 random reads a second does not hold: 1000 IOPS measured.
     Failure The claim of A1, 500 random writes a second does not hold: 480 IOPS measured.
     Warning The registers' claim of V30, at least 30 MB/s written in sequence does not hold: 12.0 MB/s measured.
-    Info The claim of C10, at least 10 MB/s written in sequence holds: 12.0 MB/s.
-    Info The claim of A1, 10 MB/s written in sequence holds: 12.0 MB/s.
-    Info The claim of writing at 11.9 MB/s holds: 12.0 MB/s.
+    Info The claim of C10, at least 10 MB/s written in sequence holds: 12.0 MB/s measured.
+    Info The claim of A1, 10 MB/s written in sequence holds: 12.0 MB/s measured.
+    Info The claim of writing at 11.9 MB/s holds: 12.0 MB/s measured.
     ");
     insta::assert_snapshot!(statement(&record, "classes"), @"It reaches the figures of C10, U1, V10, Android. Too slow for U3, V30, V60, V90, A1, A2, Raspberry Pi.");
 }
@@ -130,6 +130,16 @@ fn fakes_and_losses_are_the_verdict() {
         [0.0, 1.0, 2.0, 4.0, 5.0, 2.5, f64::NAN].map(type_of),
         [Some(Severity::Info), Some(Severity::Failure), Some(Severity::Failure), Some(Severity::Failure), None, None, None]
     );
+}
+
+#[test]
+fn a_medium_that_was_only_checked_is_told_so_first() {
+    let mut probe = cell("capacity", 1, 512);
+    probe.metrics.other.insert("type".into(), Estimate { value: 0.0, ci95: None, n: 1 });
+    let mut record = with(vec![probe]);
+    record.medium.capacity_bytes = Some(64 * GIB);
+    assert_eq!(conclude(&record)[0].id, "verdict");
+    insta::assert_snapshot!(statement(&record, "verdict"), @"Its capacity is real: samples over 64 GiB came back as they were written.");
 }
 
 #[test]

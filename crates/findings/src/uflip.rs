@@ -103,6 +103,10 @@ fn rows(record: &Record) -> Option<Finding> {
     let up_to = up_to?;
     let statement = match &beyond {
         None => format!("It keeps {most} rows of writes apart without slowing down."),
+        Some((rows, figure)) if up_to <= 1.0 => format!(
+            "It keeps no two rows of writes apart: with {rows} in turn each write costs {} times as much. Programs that write more files at once should take turns.",
+            significant(dearer(figure, &base).value)
+        ),
         Some((rows, figure)) => format!(
             "It keeps up to {up_to} rows of writes apart; with {rows} in turn each write costs {} times as much. Programs that write more files at once should take turns.",
             significant(dearer(figure, &base).value)
@@ -127,13 +131,13 @@ fn order(record: &Record) -> Option<Finding> {
     let (slow, same): (Vec<_>, Vec<_>) =
         found.iter().filter(|(value, _)| *value != 1.0).partition(|(_, figure)| dearer(figure, &base).value > SAME);
     let slow_words: Vec<String> =
-        slow.iter().map(|(value, figure)| format!("{} {} times as much", name(*value), significant(dearer(figure, &base).value))).collect();
+        slow.iter().map(|(value, figure)| format!("{} {} times", name(*value), significant(dearer(figure, &base).value))).collect();
     let same_words: Vec<String> = same.iter().map(|(value, _)| name(*value)).collect();
     let statement = match (slow_words.is_empty(), same_words.is_empty()) {
         (true, _) => "It minds no order: backwards, in one place and in steps writes cost what they cost in a row.".to_owned(),
-        (false, true) => format!("It wants writes in a row: they cost {}.", slow_words.join(", ")),
+        (false, true) => format!("It wants writes in a row; any other order costs more: {}.", slow_words.join(", ")),
         (false, false) => {
-            format!("Against writes in a row they cost {}; about the same {}.", slow_words.join(", "), same_words.join(", "))
+            format!("It minds the order of writes: against a row these cost more: {}. No more costs: {}.", slow_words.join(", "), same_words.join(", "))
         }
     };
     let lines = found
@@ -237,7 +241,7 @@ fn parallel(record: &Record) -> Option<Finding> {
     }
     let helped = [&reads, &writes].into_iter().flatten().any(|found| found.0.value >= HELPS);
     let lead = if helped { "It works on several I/Os at once" } else { "It does one thing at a time" };
-    let figures: Vec<Figure<'_>> = [reads, writes].into_iter().flatten().flat_map(|(_, _, one, best)| [one, best]).collect();
+    let figures: Vec<Figure<'_>> = [reads, writes].into_iter().flatten().flat_map(|(_, most, one, best)| [Some(one), Some(best).filter(|_| most > 1.0)]).flatten().collect();
     Some(
         Draft::info("parallel", format!("{lead}: {}.", parts.join(", ")))
             .figures(&figures)
@@ -289,7 +293,7 @@ mod tests {
         insta::assert_snapshot!(told(cells.concat()).join("\n"), @r"
         random-locality: Random writes within 512 KiB cost about as much as writes in a row; over 512 MiB they cost 33.3 times as much. What is written at random should be kept within such a range.
         write-rows: It keeps up to 4 rows of writes apart; with 8 in turn each write costs 30.0 times as much. Programs that write more files at once should take turns.
-        write-order: Against writes in a row they cost backwards 20.0 times as much, again and again in one place 16.7 times as much, in steps of 8 MiB 33.3 times as much; about the same in steps of 64 KiB.
+        write-order: It minds the order of writes: against a row these cost more: backwards 20.0 times, again and again in one place 16.7 times, in steps of 8 MiB 33.3 times. No more costs: in steps of 64 KiB.
         pauses: Pauses help it: with 25.6 ms before each, random writes are 3.33 times as fast: it tidies up while nothing is asked of it.
         start-up: The first 95 random writes (3040 KiB) are unlike those that follow: a test that ends there measures the beginning, not the medium.
         parallel: It does one thing at a time: random writes no more with several at once.
