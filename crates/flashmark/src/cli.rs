@@ -39,6 +39,8 @@ pub enum Command {
     Compare(CompareFlags),
     /// Tries file systems and schedulers with real work, and says which to use.
     Matrix(Box<MatrixFlags>),
+    /// Does recorded I/O again: captures, blktrace, fio iologs; as recorded, faster, or as fast as possible.
+    Replay(Box<crate::commands::replay::ReplayFlags>),
     /// Shows the tests, what each does and what can be set.
     Tests(TestsFlags),
     /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.

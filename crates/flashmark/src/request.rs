@@ -133,7 +133,7 @@ fn read_setting(text: &str) -> Result<(String, String, String)> {
 }
 
 /// Reads `OFFSET+SIZE`.
-fn read_span(text: &str) -> Result<(u64, u64)> {
+pub fn read_span(text: &str) -> Result<(u64, u64)> {
     let read = |part: &str| part.parse::<Bytes>().map(|bytes| bytes.0).map_err(|e| anyhow::anyhow!("--span: {e}")).or_usage();
     match text.split_once('+') {
         Some((offset, size)) => match (read(offset)?, read(size)?) {

@@ -53,7 +53,7 @@ const SEEN: &str = "as seen";
 /// The largest or smallest of what was seen, and what was counted over all of it, are facts, not estimates: they have a sample count
 /// but no interval.
 fn is_fact(name: &str) -> bool {
-    ["worst_", "longest_", "max_", "min_", "slowest_"].iter().any(|prefix| name.starts_with(prefix))
+    ["worst_", "longest_", "max_", "min_", "slowest_", "replay_"].iter().any(|prefix| name.starts_with(prefix))
         || ["debt_ns", "cpu_ns_per_io"].contains(&name)
 }
 

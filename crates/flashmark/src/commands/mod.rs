@@ -5,6 +5,7 @@ pub mod capture;
 pub mod compare;
 pub mod list;
 pub mod matrix;
+pub mod replay;
 pub mod report;
 pub mod resume;
 pub mod run;

@@ -11,6 +11,7 @@ mod doubts;
 mod failing;
 mod findings;
 mod refusals;
+mod replay;
 mod sim_runs;
 mod span;
 mod support;

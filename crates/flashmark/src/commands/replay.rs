@@ -1,0 +1,375 @@
+//! `flashmark replay`: a recorded trace done again on any target.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
+use jiff::Timestamp;
+use lab::replay::{self, Fit, Heard, Outcome, Pace, Placing, Player, Settings};
+use lab::trace::{self, Survey, Trace};
+use record::units::{Bytes, Nanos};
+use record::{Cell, Ended, Run, Stop, TargetKind};
+use store::{Ending, Journal, Opening, RunDir, Store};
+use suite::{Event, Plan, Progress};
+
+use crate::commands::run::software;
+use crate::exit::{Exit, OrExit, Result, refuse, usage};
+use crate::opened::Opened;
+use crate::outputs::{self, Outputs, print};
+use crate::request::Request;
+use crate::screen::{self, Screen};
+use crate::signals;
+
+/// Ctrl-C ends a replay within a second, even if the medium does not answer.
+const PATIENCE: Duration = Duration::from_millis(850);
+
+/// Flags of `replay`.
+#[derive(Debug, Args)]
+pub struct ReplayFlags {
+    /// A capture of flashmark's, a file of blktrace's (NAME.blktrace.0, or NAME for all processors), text of blkparse's, or a fio iolog
+    /// (version 2 or 3).
+    pub trace: PathBuf,
+    /// A directory (a test file is made in it and removed), a regular file, a block device, or sim:PROFILE.
+    pub target: String,
+    /// 1: each request at its time; N: so many times as fast (0.5: half as fast); max: as fast as possible. What waited for another
+    /// request when it was recorded always waits.
+    #[arg(long, default_value = "1", value_name = "1|N|max")]
+    pub speed: String,
+    /// What becomes of a trace on a target of another size: squeezed or stretched to it, wrapped around at its end, or without the
+    /// requests beyond it. Without this, a trace that is larger is refused.
+    #[arg(long, value_name = "HOW")]
+    pub fit: Option<FitFlag>,
+    /// Requests in flight of a trace that does not say what waited for what (a fio iolog).
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub depth: u32,
+    /// Leaves out writes, flushes and discards, so that nothing on the target changes.
+    #[arg(long)]
+    pub reads_only: bool,
+    /// Your words for this run.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// The data that is written comes from this number.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none).
+    #[arg(long, value_name = "ID")]
+    pub erase: Option<String>,
+    /// Touches only this range of a raw medium or file, for example 1GiB+64MiB.
+    #[arg(long, value_name = "OFFSET+SIZE")]
+    pub span: Option<String>,
+    /// How I/O is issued.
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "uring", "psync"])]
+    pub engine: String,
+    /// Writes the record there as well; - for standard output.
+    #[arg(long, value_name = "FILE|-")]
+    pub json: Option<PathBuf>,
+    /// Writes the page there; without it, it is kept with the run.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Prints what is in the trace and what would be done, and does nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// No progress on the screen.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `--fit` as typed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FitFlag {
+    /// The whole trace is squeezed or stretched to the target, each MiB as a whole.
+    Scale,
+    /// Places beyond the end go on at the beginning.
+    Wrap,
+    /// Requests beyond the end are left out.
+    Skip,
+}
+
+/// Runs the command.
+pub fn run(flags: &ReplayFlags) -> Result {
+    let settings = settings(flags)?;
+    check_outputs(flags)?;
+    let mut request = request(flags)?;
+    let stop = signals::listen()?;
+    let trace = trace::open(&flags.trace).or_usage()?;
+    let Some(survey) = Survey::of(&trace, &stop).or_usage()? else { return Ok(Exit::Interrupted) };
+    request.file_bytes = survey.spans.iter().map(|span| span.end_bytes.next_multiple_of(1 << 20)).sum::<u64>().max(16 << 20);
+    let opened = Opened::open(&request)?;
+    let room = request.only().unwrap_or(Extent::new(0, opened.site.facts.capacity_bytes));
+    let writes = survey.modifies() && !settings.reads_only;
+    if writes && request.erase.is_none() && matches!(opened.target.kind, TargetKind::Block | TargetKind::File) {
+        return refuse(format_args!(
+            "the trace writes, and '{}' may only be read: --erase ID allows it to be overwritten, --reads-only leaves the writes out",
+            flags.target
+        ));
+    }
+    let placing = Placing::new(&survey, &settings, &opened.site.facts, room).or_refuse()?;
+    let cells = replay::planned(&survey, &placing, &settings, &opened.site.facts);
+    let plan = Plan { suite: replay::TEST.into(), cells, ..Plan::default() };
+    if flags.plan {
+        print(&describe(&trace, &survey, &plan, &opened))?;
+        return Ok(Exit::Done);
+    }
+    let opening = opening(flags, &request, &opened, &plan)?;
+    let dir = Store::open(Store::default_root()).create(&opening.run.id, &opening).or_internal()?;
+    let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
+    let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
+    Sitting { opened, plan, placing, survey, trace, settings, stop, dir, journal, outputs }.hold()
+}
+
+/// A replay of an hour must not end in a file that cannot be written.
+fn check_outputs(flags: &ReplayFlags) -> Result<()> {
+    for path in flags.json.iter().chain(&flags.html).filter(|path| path.as_os_str() != "-") {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if folder.is_some_and(|folder| !folder.is_dir()) || path.is_dir() {
+            return usage(format_args!("{}: this is not a file in a directory that exists; name one that can be written", path.display()));
+        }
+    }
+    Ok(())
+}
+
+fn settings(flags: &ReplayFlags) -> Result<Settings> {
+    let pace = match flags.speed.as_str() {
+        "max" => Pace::Max,
+        text => match text.trim_end_matches('x').parse::<f64>() {
+            Ok(times) if (1e-3..=1e6).contains(&times) => Pace::Times(times),
+            _ => return usage(format_args!("--speed {text}: write 1 (as recorded), a number such as 10 (times as fast), or max")),
+        },
+    };
+    let fit = match flags.fit {
+        None => Fit::Exact,
+        Some(FitFlag::Scale) => Fit::Scale,
+        Some(FitFlag::Wrap) => Fit::Wrap,
+        Some(FitFlag::Skip) => Fit::Skip,
+    };
+    Ok(Settings { pace, fit, depth: flags.depth, reads_only: flags.reads_only, seed: flags.seed })
+}
+
+fn request(flags: &ReplayFlags) -> Result<Request> {
+    let span = flags.span.as_deref().map(crate::request::read_span).transpose()?;
+    // As a journal has it: what a replay knows nothing of is as if it had not been said.
+    let said = serde_json::json!({
+        "target": flags.target, "erase": flags.erase, "span": span, "engine": flags.engine, "seed": flags.seed, "file_bytes": 0
+    });
+    serde_json::from_value(said).or_internal()
+}
+
+fn opening(flags: &ReplayFlags, request: &Request, opened: &Opened, plan: &Plan) -> Result<Opening> {
+    let run = Run {
+        id: run_id(flags, opened),
+        started: opened.now(),
+        seed: request.seed,
+        suite: plan.suite.clone(),
+        label: flags.label.clone(),
+        command: std::env::args().collect(),
+        software: software(),
+        ended: Ended::Running,
+        ..Run::default()
+    };
+    let mut medium = opened.medium.clone();
+    medium.health = opened.health();
+    Ok(Opening {
+        run,
+        medium,
+        host: opened.host.clone(),
+        target: opened.target.clone(),
+        plan: plan.cells.clone(),
+        skipped: Vec::new(),
+        flags: opened.flags.clone(),
+        command: serde_json::to_value(request).or_internal()?,
+    })
+}
+
+/// A simulated replay is named by what it is, a real one by its time.
+fn run_id(flags: &ReplayFlags, opened: &Opened) -> String {
+    let plain = |text: &str| -> String {
+        let dashed = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect::<String>();
+        dashed.trim_matches('-').to_owned()
+    };
+    if opened.is_simulated() {
+        format!("sim-{}-replay-{}", plain(request_name(flags)), flags.seed)
+    } else {
+        format!("{}-{}-replay", Timestamp::now().strftime("%Y%m%d-%H%M%S"), plain(&opened.short_name()))
+    }
+}
+
+fn request_name(flags: &ReplayFlags) -> &str {
+    flags.target.trim_start_matches("sim:")
+}
+
+/// What is in the trace and what would be done, for `--plan`.
+fn describe(trace: &Trace, survey: &Survey, plan: &Plan, opened: &Opened) -> String {
+    let mut text = format!(
+        "{}: {}, {} requests, {} in {}, up to {} at once\n",
+        trace.path().display(),
+        trace.form().in_words(),
+        survey.requests(),
+        Bytes(survey.bytes()),
+        Nanos(survey.duration_ns),
+        survey.depth
+    );
+    for (recorded, name) in
+        survey.by_op.iter().zip(["reads", "writes", "flushes", "discards"]).filter(|(recorded, _)| recorded.requests > 0)
+    {
+        let p50 = (!recorded.latency.is_empty()).then(|| format!(", recorded median {}", Nanos(recorded.latency.quantile(0.5))));
+        text += &format!("  {:>9} {name:<9} {}{}\n", recorded.requests, Bytes(recorded.bytes), p50.unwrap_or_default());
+    }
+    if let Some(how) = &survey.notes.cut_off {
+        text += &format!("  the trace is not whole: {how}\n");
+    }
+    text += &format!("{}\nWould be done:\n", opened.describe());
+    for cell in plan.cells.iter().take(1) {
+        text += &format!("{}\n", screen::planned(cell));
+    }
+    text + "Nothing was written.\n"
+}
+
+/// One replay.
+struct Sitting {
+    opened: Opened,
+    plan: Plan,
+    placing: Placing,
+    survey: Survey,
+    trace: Trace,
+    settings: Settings,
+    stop: Arc<AtomicBool>,
+    dir: RunDir,
+    journal: Journal,
+    outputs: Outputs,
+}
+
+impl Sitting {
+    /// Replays, keeps, reports; returns how the program ends.
+    fn hold(mut self) -> Result {
+        // A file that was made just now has nothing in it that could be read from a medium.
+        let fills = self.opened.target.kind == TargetKind::Directory && self.survey.of_op(device::Op::Read).requests > 0;
+        let span = self.placing.span();
+        let filled = if fills { span.bytes } else { 0 };
+        let allowed = Extents::of(self.plan.writes().iter().copied().chain(fills.then_some(span)));
+        let budget = self.plan.max_written_bytes().saturating_add(filled);
+        let device = WriteBudget::new(self.opened.take_device(&self.plan), budget);
+        let mut medium = ExtentGuard::new(Box::new(device) as Box<dyn Device>, allowed);
+        if budget > 0 {
+            self.opened.recheck().or_refuse()?;
+        }
+        let screen = Screen::open(1, self.outputs.quiet, self.opened.waiting());
+        screen.print(&self.announcement(filled));
+        let over = Arc::new(AtomicBool::new(false));
+        let watchdog = watch(&self.stop, &over);
+        let played = self.play(&mut medium, &screen, fills.then_some(span));
+        over.store(true, Ordering::SeqCst);
+        let _ = watchdog.join();
+        let outcome = played?;
+        let cells = replay::cells(&self.plan.cells, &self.survey, &self.settings, &outcome);
+        let kept = self.keep(&cells, &screen);
+        drop(screen);
+        drop(medium);
+        kept?;
+        self.conclude(&outcome)
+    }
+
+    fn announcement(&self, filled: u64) -> String {
+        let what = replay::title(self.settings.pace);
+        let first =
+            if filled > 0 { format!("; {} are written first, so that there is something to read", Bytes(filled)) } else { String::new() };
+        format!(
+            "{}\n{} requests of {} ({}), {what}; writes at most {}{first}",
+            self.opened.describe(),
+            self.survey.requests(),
+            self.trace.path().display(),
+            self.trace.form().in_words(),
+            Bytes(self.plan.max_written_bytes())
+        )
+    }
+
+    fn play(&self, medium: &mut dyn Device, screen: &Screen, fill: Option<Extent>) -> Result<Outcome> {
+        let failed = |error: IoError| Outcome { stop: Some(Stop::Error), failure: Some(error), ..Outcome::default() };
+        screen.show(&Event::CellStarted { index: 0, cell: &self.plan.cells[0], allotted_ns: self.plan.cells[0].max_ns });
+        if let Some(extent) = fill {
+            match replay::fill(medium, extent, self.settings.seed, &self.stop, &mut |heard| progress(screen, "filling", heard)) {
+                Ok(true) => {}
+                Ok(false) => return Ok(Outcome { stop: Some(Stop::Interrupted), ..Outcome::default() }),
+                Err(error) => return Ok(failed(error)),
+            }
+        }
+        let mut hear = |heard| progress(screen, "replaying", heard);
+        let player = match Player::new(medium, &self.survey, &self.placing, self.settings, &self.stop, &mut hear) {
+            Ok(player) => player,
+            Err(error) => return Ok(failed(error)),
+        };
+        let mut steps = self.trace.steps().or_usage()?;
+        player.play(&mut *steps).or_usage()
+    }
+
+    /// On disk first: what the screen has shown is never lost.
+    fn keep(&mut self, cells: &[Cell], screen: &Screen) -> Result<()> {
+        for (index, cell) in cells.iter().enumerate() {
+            self.journal.append(&cell.clone().into()).or_internal()?;
+            screen.show(&Event::CellFinished { index, cell });
+        }
+        Ok(())
+    }
+
+    fn conclude(mut self, outcome: &Outcome) -> Result {
+        let ended = match outcome.stop {
+            Some(Stop::Interrupted) => Ended::Interrupted,
+            Some(Stop::Error) => Ended::Error,
+            _ => Ended::Complete,
+        };
+        let finished = self.opened.now();
+        // A medium that has just failed may take long to say how it feels.
+        let health = if ended == Ended::Complete { self.opened.health() } else { None };
+        let ending = Ending { ended, finished, elapsed_ns: outcome.elapsed_ns, temperatures: self.opened.temperatures(), health };
+        self.journal.append(&ending.into()).or_internal()?;
+        let mut record = self.dir.replay().or_internal()?.record;
+        record.findings = findings::conclude_for(&record, &[]);
+        self.dir.write_record(&record).or_internal()?;
+        outputs::deliver(&record, &self.dir, &self.outputs)?;
+        match (ended, &outcome.failure) {
+            (Ended::Interrupted, _) => {
+                eprintln!("flashmark: interrupted; what was replayed is kept, a replay begins from the beginning again");
+                Ok(Exit::Interrupted)
+            }
+            (Ended::Error, Some(error)) => {
+                eprintln!("flashmark: {error}; what was replayed before is kept");
+                Ok(Exit::Io)
+            }
+            _ => Ok(Exit::Done),
+        }
+    }
+}
+
+fn progress(screen: &Screen, phase: &'static str, heard: Heard) {
+    let seconds = (heard.elapsed_ns as f64 / 1e9).max(1e-9);
+    let left = if heard.share > 0.0 { heard.elapsed_ns as f64 * (1.0 - heard.share) / heard.share } else { 0.0 };
+    screen.show(&Event::Progress(Progress {
+        index: 0,
+        phase,
+        share: heard.share,
+        ops: heard.ops,
+        bytes: heard.bytes,
+        elapsed_ns: heard.elapsed_ns,
+        iops: heard.ops as f64 / seconds,
+        bps: heard.bytes as f64 / seconds,
+        written_bytes: heard.written_bytes,
+        remaining_ns: left as u64,
+    }));
+}
+
+/// Ends the process if an interrupted replay does not end by itself, because the medium does not answer.
+fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
+    let (stop, over) = (Arc::clone(stop), Arc::clone(over));
+    std::thread::spawn(move || {
+        let mut asked: Option<Instant> = None;
+        while !over.load(Ordering::SeqCst) {
+            if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                eprintln!("\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again");
+                std::process::exit(Exit::Interrupted as i32);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    })
+}
