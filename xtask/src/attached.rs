@@ -4,6 +4,7 @@
 //! made (or, where a tool does not tell them, about the requests that its algorithm makes). So chance is the same on both sides, and what
 //! differs is the way through kernel and wall clock. The tools wait in real time: 440 ms for each stray write on a class 4 card.
 
+mod conclusions;
 mod medium;
 mod model;
 mod tools;
@@ -37,6 +38,9 @@ pub struct Flags {
     /// Keeps the table in docs/simulated-media.md.
     #[arg(long)]
     pub write: bool,
+    /// Instead: what is concluded of four media, simulated and attached, and of a loop device.
+    #[arg(long)]
+    pub conclusions: bool,
 }
 
 /// One figure: what the model says and what a tool measured.
@@ -157,6 +161,9 @@ const COURSES: &[Course] = &[
 /// Measures, prints the table, and fails if a figure is too far off.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = Program::build(root)?;
+    if flags.conclusions {
+        return conclude(root, &program, flags.write);
+    }
     let mut rows = Vec::new();
     let wanted = |course: &&Course| flags.only.is_empty() || flags.only.iter().any(|name| name == course.profile);
     for course in COURSES.iter().filter(wanted) {
@@ -177,6 +184,17 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let missed: Vec<String> =
         rows.iter().filter(|row| !row.holds()).map(|row| format!("{} {}: {}", row.profile, row.tool, row.what)).collect();
     ensure!(missed.is_empty(), "off by more than 10 %: {}", missed.join("; "));
+    Ok(())
+}
+
+/// Compares what is concluded, prints the table, and fails if it is not the same.
+fn conclude(root: &Path, program: &Program, write: bool) -> Result<()> {
+    let (table, wrong) = conclusions::compare(program)?;
+    print!("{table}");
+    if write {
+        section::keep(&root.join(PAGE), "The same conclusions", "conclusions", &table)?;
+    }
+    ensure!(wrong.is_empty(), "not concluded alike: {}", wrong.join("; "));
     Ok(())
 }
 

@@ -265,7 +265,8 @@ pub fn flashmark(program: &Program, profile: &'static str, words: &[&str]) -> Re
     Ok(rows)
 }
 
-fn run_flashmark(program: &Program, home: &Path, words: &[&str]) -> Result<Value> {
+/// Runs the program with these words; its record.
+pub fn run_flashmark(program: &Program, home: &Path, words: &[&str]) -> Result<Value> {
     let home = format!("FLASHMARK_HOME={}", home.display());
     let start = ["env", &home, program.word(), "run"];
     let end = ["--suite=quick", "--quiet", "--json=-", &format!("--seed={SEED}")];
