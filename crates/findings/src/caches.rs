@@ -69,7 +69,7 @@ fn span_cache(record: &Record) -> Option<Finding> {
         return None;
     }
     let (last_fast, first_slow) = (spans[end - 1].0, spans[end].0);
-    let open_bytes = open_aus::open_bytes(record);
+    let open_bytes = open_aus::open_bytes(record, 1e9 / slow.value);
     let beyond_units = |open_bytes: u64| {
         small.iter().any(|(span, figure)| {
             figure.value > SPAN_RATIO * explained_by_open_units(slow.value, open_bytes, *span) && figure.value >= middle
@@ -78,7 +78,7 @@ fn span_cache(record: &Record) -> Option<Finding> {
     if open_bytes.is_some_and(|open_bytes| !beyond_units(open_bytes)) {
         return None;
     }
-    let estimate = ((last_fast as f64) * (first_slow as f64)).sqrt();
+    let estimate = cached_bytes(fast.value, slow.value, &spans[end..]).clamp(last_fast as f64, first_slow as f64);
     let extent = if first_slow <= 4 * last_fast {
         format!("about {}", roughly(estimate))
     } else {
@@ -110,6 +110,18 @@ fn span_cache(record: &Record) -> Option<Finding> {
     Some(draft.notes(lines).note(bounds).notes(open).note(format!("{ratio}; told from {SPAN_RATIO} on (flash.md C2)")).done())
 }
 
+/// How much of a span is cached, from the spans that are too large: in a span of s a cache of c is missed in 1 - c/s of all cases, and a miss takes as long
+/// as a write over the largest span. The mean of what the first two of them show, weighed with how little of them is missed.
+fn cached_bytes(fast_iops: f64, slow_iops: f64, slower: &[(u64, Figure<'_>)]) -> f64 {
+    let (hit_s, miss_s) = (1.0 / fast_iops, 1.0 / slow_iops);
+    let shown = slower.iter().take(2).map(|(span, figure)| {
+        let missed = ((1.0 / figure.value - hit_s) / (miss_s - hit_s)).clamp(0.0, 1.0);
+        (*span as f64 * (1.0 - missed), 1.0 / (*span as f64).powi(2))
+    });
+    let (sum, weights) = shown.fold((0.0, 0.0), |(sum, weights), (bytes, weight)| (sum + bytes * weight, weights + weight));
+    sum / weights
+}
+
 /// A size that is known roughly, to three digits.
 fn roughly(bytes: f64) -> String {
     if bytes >= MIB as f64 { size((bytes / 1e6).round() as u64 * 1_000_000) } else { size(bytes.max(0.0) as u64) }
@@ -133,7 +145,7 @@ pub(crate) fn levels(series: &Series) -> Vec<(f64, f64)> {
     if !(16..=1024).contains(&points.len()) {
         return Vec::new();
     }
-    let rates: Vec<f64> = points.iter().map(|[_, rate]| *rate).collect();
+    let rates = without_outliers(&points);
     // (index after the last window, windows, mean logarithm)
     let mut stretches: Vec<(usize, f64, f64)> =
         stats::change_points(&rates).iter().map(|s| (s.to, (s.to - s.from) as f64, s.mean.ln())).collect();
@@ -151,6 +163,17 @@ pub(crate) fn levels(series: &Series) -> Vec<(f64, f64)> {
     stretches.into_iter().map(|(to, _, log)| (points[to - 1][0], log.exp())).collect()
 }
 
+/// The rates, each replaced by the median of itself and its neighbours: a single slow write makes a short window slow, and no level.
+fn without_outliers(points: &[[f64; 2]]) -> Vec<f64> {
+    let at = |index: usize| points[index.min(points.len() - 1)][1];
+    (0..points.len())
+        .map(|index| {
+            let (a, b, c) = (at(index.saturating_sub(1)), at(index), at(index + 1));
+            a.max(b).min(a.min(b).max(c))
+        })
+        .collect()
+}
+
 /// The cliffs of a rate that falls from level to level and never rises. `origin` is where the first axis begins.
 pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
     let levels: Vec<(f64, f64)> = levels(series).into_iter().map(|(end, rate)| (end - origin, rate)).collect();
@@ -161,12 +184,17 @@ pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
     (falls && fast(&levels) >= 8).then(|| Cliff { at: levels[0].0, levels })
 }
 
+/// The tests that fill: the one made for it, or else those that come near.
+pub(crate) fn longest_fills(record: &Record) -> &'static [&'static str] {
+    if figure::form(record, "sustained", "first").is_some() { &["sustained"] } else { &["prime", "random-fill"] }
+}
+
 /// The longest fill with incompressible data that has a curve, and where the curve begins.
 fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
     let first =
         |series: &&Series| series.y == Axis::Bps && matches!(series.x, Axis::Bytes | Axis::OffsetBytes) && !series.name.contains("pass 2");
     let mut fills: Vec<(&Cell, &Series, f64)> = Vec::new();
-    for test in ["sustained", "prime", "random-fill"] {
+    for test in longest_fills(record).iter().copied() {
         for cell in figure::cells(record, test).filter(|cell| matches!(cell.params.form.as_deref(), None | Some("first"))) {
             let Some(series) = cell.series.iter().find(first) else { continue };
             let origin = if series.x == Axis::OffsetBytes { cell.params.span_offset_bytes.unwrap_or(0) as f64 } else { 0.0 };
@@ -176,13 +204,20 @@ fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
     fills
 }
 
+/// What runs full sooner is memory and not flash.
+const LEAST_FLASH: f64 = (128 * MIB) as f64;
+
+fn is_flash((_, _, cliff): &(&Cell, &Series, Cliff)) -> bool {
+    cliff.at >= LEAST_FLASH
+}
+
 /// `slc-cache`: the rate of a fill falls to a lower level and stays there. What heat explains is said by `throttling`.
 fn slc_cliff(record: &Record) -> Option<Finding> {
     if throttling::is_heat(record) {
         return None;
     }
     let (cell, series, found) =
-        fills(record).into_iter().find_map(|(cell, series, origin)| Some((cell, series, cliff(series, origin)?)))?;
+        fills(record).into_iter().find_map(|(cell, series, origin)| Some((cell, series, cliff(series, origin)?))).filter(is_flash)?;
     let (first, last) = (found.levels.first()?, found.levels.last()?);
     let rate = |bps: f64| figure::quantity("bps", bps);
     let statement = format!(
@@ -204,7 +239,7 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         .collect();
     let why = format!("levels of '{}' over {} windows; told from a step of a quarter on (flash.md F4)", series.name, series.points.len());
     let heat = if throttling::is_ruled_out(record, cell) {
-        "heat is ruled out: no more came back after a pause than a cache can empty meanwhile"
+        "heat is ruled out: it read on as fast as after a pause, or no more came back after one than a cache can empty meanwhile"
     } else {
         "heat is not ruled out: what a pause brings back was not measured"
     };

@@ -21,9 +21,24 @@ struct Pair<'a> {
 impl<'a> Pair<'a> {
     fn of(easy: &'a Cell, hard: &'a Cell) -> Option<Pair<'a>> {
         let metric = if figure::Figure::of(easy, "bps").is_some() { "bps" } else { "iops" };
+        let typical = Pair::typical(easy, hard);
         let (easy, hard) = (Figure::of(easy, metric)?, Figure::of(hard, metric)?);
-        let ratio = Ratio::of(&easy, &hard);
+        let mean = Ratio::of(&easy, &hard);
+        // Merges of allocation units, which come now and then whatever is written, move means and not medians.
+        let ratio = typical.filter(|typical| typical.value >= TELLING && typical.is_above(AT_LEAST)).unwrap_or(mean);
         Some(Pair { easy, hard, ratio })
+    }
+
+    /// The median time of the hard writes over that of the easy ones, with its interval.
+    fn typical(easy: &Cell, hard: &Cell) -> Option<Ratio> {
+        let median = |cell: &Cell| {
+            let latency = cell.metrics.latency_ns.as_ref()?;
+            let [low, high] = latency.ci95.get("p50").copied().filter(|[low, _]| *low > 0)?;
+            latency.p50.map(|ns| (ns as f64, (high as f64 / low as f64).ln() / 2.0))
+        };
+        let ((easy, easy_half), (hard, hard_half)) = (median(easy)?, median(hard)?);
+        let (value, factor) = (hard / easy, easy_half.hypot(hard_half).exp());
+        Some(Ratio { value, ci95: Some([value / factor, value * factor]) }).filter(|ratio| ratio.value.is_finite())
     }
 
     fn tells(&self) -> bool {

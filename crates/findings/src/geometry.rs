@@ -39,7 +39,8 @@ impl Levels {
 }
 
 /// Fits the allocation unit to points (size in bytes, extra time of a read across a boundary of that size in nanoseconds): a boundary of
-/// size s is one between units where the unit divides s, so each candidate says which sizes are slow. `None` below six sizes.
+/// size s is one between units where the unit divides s, so each candidate says which sizes are slow. Sizes that are no multiple of a page cross
+/// nothing; pages of up to 64 KiB are tried along with each candidate. `None` below six sizes.
 pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
     let mut points: Vec<(u64, f64)> = points
         .iter()
@@ -51,27 +52,47 @@ pub fn fit_levels(points: &[[f64; 2]]) -> Option<Levels> {
     if points.len() < 6 {
         return None;
     }
-    let fits: Vec<(u64, [f64; 2], f64)> = points.iter().filter_map(|(candidate, _)| two_levels(&points, *candidate)).collect();
-    let errors: Vec<f64> = fits.iter().map(|(_, _, error)| *error).collect();
-    let weights = likelihood::weights(&errors, points.len(), 2);
+    // For each candidate the page with which it fits best: they are told from each other, not from pages.
+    let fits: Vec<Fit> = points
+        .iter()
+        .filter_map(|(candidate, _)| {
+            let pages = PAGES.into_iter().filter(|page| *page == PAGES[0] || (page < candidate && candidate.is_multiple_of(*page)));
+            pages.filter_map(|page| levels(&points, page, *candidate)).min_by(|a, b| a.error.total_cmp(&b.error))
+        })
+        .collect();
+    let errors: Vec<f64> = fits.iter().map(|fit| fit.error).collect();
+    let weights = likelihood::weights(&errors, points.len(), 3);
     let best = (0..fits.len()).min_by(|a, b| errors[*a].total_cmp(&errors[*b]))?;
-    let (size_bytes, [low_ns, high_ns], error) = fits[best];
+    let Fit { size_bytes, low_ns, high_ns, error, .. } = fits[best];
     let residual_ns = (error / (points.len() - 2) as f64).sqrt();
     Some(Levels { size_bytes, low_ns, high_ns, residual_ns, confidence: weights[best] })
 }
 
-/// Mean time of the sizes that the candidate does not divide and of those it does, and the squared error about them. `None` unless both
-/// exist and the second is higher.
-fn two_levels(points: &[(u64, f64)], candidate: u64) -> Option<(u64, [f64; 2], f64)> {
-    let (upper, lower): (Vec<_>, Vec<_>) = points.iter().partition(|(size, _)| size.is_multiple_of(candidate));
-    let mean = |part: &[&(u64, f64)]| part.iter().map(|(_, diff)| diff).sum::<f64>() / part.len() as f64;
-    let parts = [lower.iter().collect::<Vec<_>>(), upper.iter().collect::<Vec<_>>()];
-    if parts.iter().any(Vec::is_empty) {
-        return None;
+/// Pages that are tried; the first is smaller than any size and leaves none out. A larger one could not be told from a small allocation unit.
+const PAGES: [u64; 4] = [8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB];
+
+/// An allocation unit that was tried.
+#[derive(Clone, Copy, Debug)]
+struct Fit {
+    size_bytes: u64,
+    low_ns: f64,
+    high_ns: f64,
+    error: f64,
+}
+
+/// The mean time of the sizes that are no multiple of the page, of those of the page, and of those of the candidate, and the squared error about them.
+/// `None` unless the last two exist and each level is higher than the one before.
+fn levels(points: &[(u64, f64)], page: u64, candidate: u64) -> Option<Fit> {
+    let mut parts: [Vec<f64>; 3] = Default::default();
+    for (size, diff) in points {
+        let part = if size.is_multiple_of(candidate) { 2 } else { usize::from(size.is_multiple_of(page)) };
+        parts[part].push(*diff);
     }
-    let levels = [mean(&parts[0]), mean(&parts[1])];
-    let error = |part: &[&(u64, f64)], level: f64| part.iter().map(|(_, diff)| (diff - level).powi(2)).sum::<f64>();
-    (levels[1] > levels[0]).then(|| (candidate, levels, error(&parts[0], levels[0]) + error(&parts[1], levels[1])))
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let error: f64 = parts.iter().map(|part| part.iter().map(|diff| (diff - mean(part)).powi(2)).sum::<f64>()).sum();
+    let [none, low, high] = [&parts[0], &parts[1], &parts[2]].map(|part| (!part.is_empty()).then(|| mean(part)));
+    let (low_ns, high_ns) = low.zip(high)?;
+    (low_ns < high_ns && none.is_none_or(|none| none < low_ns)).then_some(Fit { size_bytes: candidate, low_ns, high_ns, error })
 }
 
 /// The page (or the pages programmed at once): the smallest power of two up to 128 KiB across whose boundary a read costs 25 us and half

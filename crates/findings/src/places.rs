@@ -1,10 +1,10 @@
 //! Places that differ: the front of the medium against its middle, and the rate along all of it (flash.md B3.6, S1).
 
 use record::units::{GIB, significant};
-use record::{Axis, Finding, Record};
+use record::{Axis, Cell, Finding, Record};
 
 use crate::draft::Draft;
-use crate::figure::{self, Figure, Ratio};
+use crate::figure::{self, Figure};
 
 /// Units whose rates differ more are of another kind (flash.md B3.6).
 const DIFFERENT: f64 = 1.4;
@@ -14,44 +14,92 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [front_area(record), along(record)].into_iter().flatten().collect()
 }
 
+/// A piece of the front: where it lies, and its typical rate.
+struct Piece {
+    unit: u64,
+    from: f64,
+    to: f64,
+    bps: f64,
+}
+
+/// Pieces of a unit that are looked at apart: the area may end within what is taken for a unit.
+const PIECES: usize = 4;
+/// Writes of a piece at least: a median of fewer says little.
+const FEWEST: usize = 8;
+
+/// The typical rates of the pieces of a unit, or of all of it where there are too few writes. Medians: merges, which come now and then, do not move them.
+fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
+    let start = cell.params.span_offset_bytes.unwrap_or(0) as f64;
+    let bytes = cell.params.span_bytes.unwrap_or(0) as f64;
+    let Some(curve) = cell.series.iter().find(|series| series.name == "rate" && series.y == Axis::Bps) else { return Vec::new() };
+    let points: Vec<[f64; 2]> = curve.points.iter().copied().filter(|[x, y]| x.is_finite() && y.is_finite() && *y > 0.0).collect();
+    let many = if points.len() >= PIECES * FEWEST { PIECES } else { 1 };
+    (0..many)
+        .filter_map(|piece| {
+            let [from, to] = [piece, piece + 1].map(|piece| bytes * piece as f64 / many as f64);
+            // A point lies at the end of its stretch.
+            let mut rates: Vec<f64> = points.iter().filter(|[x, _]| *x > from && *x <= to).map(|[_, y]| *y).collect();
+            (rates.len() >= FEWEST).then(|| stats::median(&mut rates)).flatten().map(|bps| Piece {
+                unit,
+                from: start + from,
+                to: start + to,
+                bps,
+            })
+        })
+        .collect()
+}
+
 /// Allocation units at the front that are written faster or slower than one in the middle.
 fn front_area(record: &Record) -> Option<Finding> {
-    let mut front: Vec<(u64, Figure)> = Vec::new();
-    let mut middle: Option<Figure> = None;
+    let mut front: Vec<(u64, &Cell)> = Vec::new();
+    let mut middle: Option<&Cell> = None;
     for cell in figure::cells(record, "front-area") {
         let index = cell.params.other.get("au_index").copied().or_else(|| Some(cell.metrics.other.get("au_index")?.value));
-        let figure = Figure::of(cell, "bps");
         let in_middle = cell.params.form.as_deref() == Some("middle") || cell.params.region == Some(record::Region::Middle);
-        match (in_middle, index.filter(|index| *index >= 0.0), figure) {
-            (true, _, figure @ Some(_)) => middle = middle.or(figure),
-            (false, Some(index), Some(figure)) => front.push((index as u64, figure)),
+        match (in_middle, index.filter(|index| *index >= 0.0)) {
+            (true, _) => middle = middle.or(Some(cell)),
+            (false, Some(index)) => front.push((index as u64, cell)),
             _ => {}
         }
     }
     let middle = middle?;
     front.sort_by_key(|(index, _)| *index);
-    let is_fast = |figure: &Figure| Ratio::of(figure, &middle).is_above(DIFFERENT);
-    let is_slow = |figure: &Figure| Ratio::of(&middle, figure).is_above(DIFFERENT);
-    let odd: Vec<&(u64, Figure)> = front.iter().filter(|(_, figure)| is_fast(figure) || is_slow(figure)).collect();
-    let strongest = odd.iter().max_by(|a, b| (a.1.value / middle.value).ln().abs().total_cmp(&(b.1.value / middle.value).ln().abs()))?;
-    let indices = odd.iter().map(|(index, _)| index.to_string()).collect::<Vec<_>>().join(", ");
-    let (how, why) = if is_fast(&strongest.1) {
+    let usual: Vec<f64> = pieces(middle, 0).iter().map(|piece| piece.bps).collect();
+    // A cache on the way makes pieces of the middle differ too.
+    let (low, high) = (usual.iter().copied().reduce(f64::min)?, usual.iter().copied().reduce(f64::max)?);
+    let all: Vec<Piece> = front.iter().flat_map(|(index, cell)| pieces(cell, *index)).collect();
+    let factor = |piece: &Piece| (piece.bps / high).max(low / piece.bps);
+    let odd: Vec<&Piece> = all.iter().filter(|piece| factor(piece) > DIFFERENT).collect();
+    let strongest = odd.iter().max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
+    let mut indices: Vec<u64> = odd.iter().map(|piece| piece.unit).collect();
+    indices.dedup();
+    let indices = indices.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let (how, why) = if strongest.bps > high {
         ("faster", "a part of another kind of flash for the file system's tables. A benchmark at the front flatters the medium")
     } else {
         ("slower", "kept in small pieces for the file system's tables. Do not put a log or a database there")
     };
-    let ratio = if how == "faster" { Ratio::of(&strongest.1, &middle) } else { Ratio::of(&middle, &strongest.1) };
     let statement = format!(
         "The front is not like the rest: allocation units {indices} are up to {} times {how} than the middle: {why}.",
-        significant(ratio.value)
+        significant(factor(strongest))
     );
-    let lines = front.iter().map(|(index, figure)| format!("unit {index}: {figure}"));
+    // It ends somewhere between the last piece that differs and the next that was looked at.
+    let last = odd.last()?;
+    let next = all.iter().find(|piece| piece.from >= last.to).map_or(last.to, |piece| piece.from);
+    let extent = format!("front_bytes {} (between {} and {next})", (last.to * next).sqrt().round(), last.to);
+    let lines = front.iter().filter_map(|(index, cell)| Some(format!("unit {index}: {}", Figure::of(cell, "bps")?)));
+    let typical = format!(
+        "typically {} there where it differs most, {} in the middle",
+        figure::quantity("bps", strongest.bps),
+        figure::quantity("bps", if strongest.bps > high { high } else { low })
+    );
     Some(
         Draft::warning("front-area", statement)
+            .note(extent)
             .notes(lines)
-            .figure(&middle)
-            .note(format!("{ratio}; told from {DIFFERENT} on (flash.md B3.6)"))
-            .surely(ratio.above(DIFFERENT))
+            .notes(Figure::of(middle, "bps").map(|figure| figure.to_string()))
+            .note(typical)
+            .note(format!("medians of pieces; told from {DIFFERENT} on (flash.md B3.6)"))
             .done(),
     )
 }

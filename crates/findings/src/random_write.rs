@@ -11,7 +11,7 @@ use crate::verdict::DISK_IOPS;
 const MERGE_IOPS: f64 = 10.0;
 /// Small and larger writes with the ratio from which on it is no matter of bandwidth: four times the bytes cost at most four times the time,
 /// eight times at most eight (flash.md E2, F5).
-const BYPASSES: [(u64, u64, f64); 2] = [(4 * KIB, 16 * KIB, 5.0), (512, 4 * KIB, 10.0)];
+const BYPASSES: [(u64, u64, f64); 3] = [(4 * KIB, 16 * KIB, 5.0), (16 * KIB, 64 * KIB, 5.0), (512, 4 * KIB, 10.0)];
 /// A larger write that takes less is on no slow way.
 const SLOW_WAY_NS: f64 = 5e6;
 

@@ -1,13 +1,14 @@
 //! Heat told apart from a cache (flash.md C2): a cache falls once and stays down while it is written to; what is too hot is fast again as soon as
-//! it is cool, without a pause, and its falls go with the temperature where there is a thermometer. Without either, a pause tells: a cache
-//! cannot be emptied faster than the medium writes when the cache is full; heat does not ask how much was written.
+//! it is cool, without a pause, and its falls go with the temperature where there is a thermometer. Without either, reading tells: what is hot reads as much
+//! more slowly as it writes, a full cache does not. And so does a pause: a cache cannot be emptied faster than the medium writes when the cache
+//! is full; heat does not ask how much was written.
 
 use record::units::{Nanos, significant};
 use record::{Axis, Cell, Finding, Flag, Record, Series};
 
-use crate::caches::{cliff, levels};
+use crate::caches::{cliff, levels, longest_fills};
 use crate::draft::Draft;
-use crate::figure;
+use crate::figure::{self, Figure};
 
 /// A step up or down of a quarter is one (flash.md F4).
 const STEP: f64 = 1.25;
@@ -28,7 +29,34 @@ pub(crate) fn is_heat(record: &Record) -> bool {
 }
 
 fn heat(record: &Record) -> Option<Heat<'_>> {
-    ["sustained", "prime", "random-fill"].iter().flat_map(|test| figure::cells(record, test)).find_map(of_cell).or_else(|| cooled(record))
+    longest_fills(record)
+        .iter()
+        .flat_map(|test| figure::cells(record, test))
+        .find_map(of_cell)
+        .or_else(|| reads(record))
+        .or_else(|| cooled(record))
+}
+
+/// Reading must be slower by as much as writing, within this factor.
+const ALIKE: f64 = 1.5;
+
+/// Reading right after the writing against reading at the beginning or after a pause: (the cell, how many times faster).
+fn reading(record: &Record) -> Option<(&Cell, f64)> {
+    let first = figure::form(record, "sustained", "first")?;
+    let hot = Figure::of(first, "read_bps")?.value;
+    let rested = ["after-idle-300", "after-idle-30"].into_iter().filter_map(|form| figure::form(record, "sustained", form));
+    let cool = rested.filter_map(|cell| Figure::of(cell, "read_bps")).chain(Figure::of(first, "cool_read_bps"));
+    cool.map(|cool| (cool.cell, cool.value / hot)).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn reads(record: &Record) -> Option<Heat<'_>> {
+    let along = levels(along(figure::form(record, "sustained", "first")?)?);
+    let (fast_bps, slow_bps) = (along.first()?.1, along.last()?.1);
+    let (cell, faster) = reading(record)?;
+    let alike = (faster * slow_bps / fast_bps).max(fast_bps / slow_bps / faster) <= ALIKE;
+    let evidence =
+        format!("reading was {} times slower right after the writing than before it or after a pause, as writing was", significant(faster));
+    (faster >= STEP && fast_bps >= STEP * slow_bps && alike).then_some(Heat { cell, evidence, fast_bps, slow_bps })
 }
 
 /// How much more than a cache could have emptied must come back after a pause, to be the work of heat.
@@ -86,10 +114,11 @@ fn cooled(record: &Record) -> Option<Heat<'_>> {
     Some(Heat { cell, evidence, fast_bps: mean_until(first, at)?, slow_bps })
 }
 
-/// Whether a pause was measured after the fall of this cell, and brought back no more than a cache can empty.
+/// Whether the medium read as fast right after this cell as after a pause, or a pause brought back no more than a cache can empty.
 pub(crate) fn is_ruled_out(record: &Record, cell: &Cell) -> bool {
     let back = came_back(record);
-    cell.test == "sustained" && !back.is_empty() && back.iter().all(|(_, bytes, emptied)| *bytes <= TOO_MUCH * emptied)
+    let reads_on = reading(record).is_some_and(|(_, faster)| faster < STEP);
+    cell.test == "sustained" && (reads_on || !back.is_empty() && back.iter().all(|(_, bytes, emptied)| *bytes <= TOO_MUCH * emptied))
 }
 
 fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
@@ -108,12 +137,12 @@ fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
     })
 }
 
-/// It fell, was fast again (four fifths of what it was), and fell again, without a pause.
+/// It fell and was fast again (four fifths of what it was), without a pause.
 fn alternation(levels: &[(f64, f64)]) -> Option<String> {
     let first = levels.first()?.1;
     let falls = levels.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
     let back = levels.windows(2).filter(|pair| pair[1].1 > pair[0].1 && pair[1].1 >= 0.8 * first).count();
-    (falls >= 2 && back >= 1).then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
+    (falls >= 1 && back >= 1).then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
 }
 
 /// The temperature at the first fall, where it is higher than at the beginning and the rate fell while it rose.

@@ -33,8 +33,12 @@ fn pattern(record: &Record) -> Option<Finding> {
         Some(odd) => (odd, 1.0),
         None => (form("shifted")?, worst_misalignment(record).map_or(1.0, |(_, ratio)| ratio.value)),
     };
-    let ratio = Ratio::of(&tuned, &other);
-    ratio.is_above(CHEAT * explained).then(|| {
+    let mean = Ratio::of(&tuned, &other);
+    // A fast way may be short: the fastest stretch of one against the fastest of the other.
+    let stretch = fastest(tuned.cell).zip(fastest(other.cell).or(Figure::of(other.cell, "bps").map(|figure| figure.value)));
+    let stretch = stretch.map(|(tuned, other)| tuned / other).filter(|ratio| *ratio > CHEAT * explained);
+    let ratio = stretch.filter(|_| !mean.is_above(CHEAT * explained)).map_or(mean, |value| Ratio { value, ci95: None });
+    (stretch.is_some() || ratio.is_above(CHEAT * explained)).then(|| {
         let statement = format!(
             "It is tuned for a benchmark: the pattern that common benchmarks write is {} times as fast ({}) as the same load over another span ({}). Their figures do not hold for work.",
             significant(ratio.value),
@@ -43,6 +47,28 @@ fn pattern(record: &Record) -> Option<Finding> {
         );
         Draft::warning("pattern-cheat", statement).figures([&tuned, &other]).note(format!("{ratio}; told from {CHEAT} on (flash.md C2)")).surely(ratio.above(CHEAT * explained)).done()
     })
+}
+
+/// Parts of a cell, one of which is its fastest stretch, and I/Os of each at least: chance makes no such difference between so many.
+const STRETCHES: usize = 8;
+const STRETCH_OPS: u64 = 64;
+
+/// The highest rate over an eighth of what was written, in bytes a second; `None` of few writes.
+fn fastest(cell: &Cell) -> Option<f64> {
+    let curve = cell.series.iter().find(|series| series.name == "rate" && series.y == record::Axis::Bps)?;
+    let ends: Vec<[f64; 2]> = curve
+        .points
+        .iter()
+        .scan([0.0; 2], |[bytes, seconds], [end, bps]| {
+            *seconds += (end - *bytes) / bps;
+            *bytes = *end;
+            Some([*bytes, *seconds])
+        })
+        .collect();
+    let many = ends.len() / STRETCHES;
+    let is_usable = cell.ops >= STRETCH_OPS * STRETCHES as u64 && many > 0 && ends.last().is_some_and(|[_, s]| s.is_finite() && *s > 0.0);
+    let rate = |pair: (&[f64; 2], &[f64; 2])| (pair.1[0] - pair.0[0]) / (pair.1[1] - pair.0[1]);
+    is_usable.then(|| ends.iter().zip(&ends[many..]).map(rate).filter(|bps| bps.is_finite()).reduce(f64::max)).flatten()
 }
 
 /// The dearest of the misaligned writes against the aligned ones of its size.

@@ -47,7 +47,42 @@ pub struct Part {
     /// Rows of the table.
     pub rows: Vec<Row>,
     /// What was wrong, medium by medium.
-    pub wrong: Vec<String>,
+    pub wrong: Vec<Wrong>,
+}
+
+/// Something wrong that was said of a medium.
+pub struct Wrong {
+    what: String,
+    /// The medium, its seed, and the tests on which it rests.
+    medium: Option<(medium::Medium, u64, &'static [&'static str])>,
+}
+
+impl Wrong {
+    /// What was said, with all there is to know.
+    pub fn said(what: String) -> Wrong {
+        Wrong { what, medium: None }
+    }
+
+    /// What was said of this medium, resting on these tests.
+    pub fn of(what: String, medium: &medium::Medium, seed: u64, tests: &'static [&'static str]) -> Wrong {
+        Wrong { what, medium: Some((medium.clone(), seed, tests)) }
+    }
+
+    /// The medium and the cells that misled; it is looked at once more for that.
+    fn shown(&self) -> String {
+        let Some((medium, seed, tests)) = &self.medium else { return self.what.clone() };
+        let record = look::look(medium, &look::suite(), *seed);
+        let mut text = format!("{}:\n{}", self.what, medium.profile());
+        for finding in
+            record.findings.iter().filter(|finding| trick::Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str())))
+        {
+            text += &format!("said: {}: {}\n", finding.id, finding.evidence.join("; "));
+        }
+        for cell in record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())) {
+            text += &look::told(cell);
+        }
+        text
+    }
 }
 
 /// Draws, looks, prints the table. An error where a row does not hold.
@@ -65,10 +100,10 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
         rows.extend(part.rows);
         wrong.extend(part.wrong);
     }
-    let text = page(&rows, seed, flags.share);
+    let text = page(&rows, seed, flags);
     print!("{text}");
     if flags.wrong {
-        wrong.iter().for_each(|line| println!("{line}"));
+        wrong.iter().for_each(|wrong| println!("{}", wrong.shown()));
     }
     if write {
         crate::section::keep(&root.join(super::PAGE), "Are the findings true?", "cargo xtask truth --findings", &text)?;
@@ -79,8 +114,11 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
 }
 
 /// The table, and in words which rows hold.
-fn page(rows: &[Row], seed: u64, share: f64) -> String {
-    let only = if share < 1.0 { format!(" --share {share}") } else { String::new() };
+fn page(rows: &[Row], seed: u64, flags: &Flags) -> String {
+    let mut only = if flags.share < 1.0 { format!(" --share {}", flags.share) } else { String::new() };
+    if flags.parts.len() < 2 {
+        only += &format!(" --parts {}", flags.parts.join(","));
+    }
     let mut text =
         format!("`cargo xtask truth --findings --seed {seed}{only}`\n\n| what | target | result | n | |\n|---|---|---|---:|---|\n");
     rows.iter().for_each(|row| text.push_str(&row.line()));

@@ -1,9 +1,11 @@
 //! `front-area`: each of the first allocation units written in a row, against one in the middle (flash.md B3.6).
 //!
 //! Many cards treat their beginning, where the file allocation table lies, in another way: slower (block-remapped) or faster (SLC). Each
-//! unit is written twice over with 64 KiB writes; the first time does not count, it closes what was open before.
+//! unit is written twice over with 64 KiB writes; the first time does not count, it closes what was open before. Beyond the first units some further ones
+//! are written, ever further apart, so that a large area shows with its size too.
 //!
-//! What a cell was asked: `au_index` (0 to 7) with region front; the one of region middle is the measure. Metrics: `bps`, `latency_ns`.
+//! What a cell was asked: `au_index` with region front; the one of region middle is the measure. Metrics: `bps`, `latency_ns`. Series: `rate` (bytes
+//! of the unit, bytes/s), for an area may end within what is taken for a unit.
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
@@ -30,6 +32,7 @@ impl Test for FrontArea {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "units", default: "8", about: "how many units from the front on" },
+            Setting { name: "reach", default: "128MiB", about: "some units up to here, each a quarter further away" },
             Setting { name: "au", default: "4MiB", about: "taken for the allocation unit where the medium declares none" },
             Setting { name: "block", default: "64KiB", about: "size of a write" },
             Setting { name: "max_time", default: "10s", about: "at most this long a unit" },
@@ -47,7 +50,11 @@ impl Test for FrontArea {
         }
         let max_ns = settings.duration_ns("max_time")?;
         let units = settings.count("units")?.min(64);
-        let found = site.region(Region::Front, units * au_bytes).and_then(|front| Ok((front, site.region(Region::Middle, au_bytes)?)));
+        let least = Extent::new(0, units * au_bytes);
+        // What lies before the middle, as far as is wanted.
+        let before = site.region(Region::Middle, au_bytes).map_or(0, |middle| middle.offset_bytes);
+        let wanted_bytes = settings.size("reach")?.min(before / au_bytes * au_bytes).max(least.bytes);
+        let found = site.region(Region::Front, wanted_bytes).and_then(|front| Ok((front, site.region(Region::Middle, au_bytes)?)));
         let (front, middle) = match found {
             Ok((front, middle)) if !front.overlaps(&middle) && middle.bytes == au_bytes => (front, middle),
             Ok(_) => {
@@ -61,7 +68,7 @@ impl Test for FrontArea {
         };
         let blocks = au_bytes / block_bytes;
         let stretch = Stretch { rest_ns: 0, warm_up_ops: blocks, ops: blocks, enough_ops: 16, enough_ns: 4 * SECOND_NS };
-        for au_index in 0..units {
+        for au_index in indices(units, front.bytes / au_bytes) {
             let unit = Extent::new(front.offset_bytes + au_index * au_bytes, au_bytes);
             let mut params = stretch::writes(site, Region::Front, unit, Pattern::Sequential, block_bytes);
             params.other.insert("au_index".into(), au_index as f64);
@@ -76,6 +83,12 @@ impl Test for FrontArea {
     }
 }
 
+/// The first units, then some of the others: each a quarter further away than the one before.
+fn indices(units: u64, most: u64) -> impl Iterator<Item = u64> {
+    let further = std::iter::successors(Some(units), |index| Some((index + 1).max(index * 5 / 4)));
+    (0..units).chain(further.take_while(move |index| *index < most))
+}
+
 #[cfg(test)]
 mod tests {
     use record::units::{GIB, MIB};
@@ -87,8 +100,9 @@ mod tests {
     fn eight_units_from_the_front_and_one_in_the_middle() {
         let mut bed = Bed::raw(4 * GIB, |_, _| 1);
         let spans: Vec<Extent> = bed.planned(&["front-area"]).iter().map(span_of).collect();
-        assert_eq!((spans.len(), spans[0], spans[7]), (9, Extent::new(0, 4 * MIB), Extent::new(28 * MIB, 4 * MIB)));
-        assert_eq!(spans[8], Extent::new(2 * GIB, 4 * MIB));
+        assert_eq!((spans.len(), spans[0], spans[7]), (16, Extent::new(0, 4 * MIB), Extent::new(28 * MIB, 4 * MIB)));
+        let further: Vec<u64> = spans[8..].iter().map(|span| span.offset_bytes / MIB).collect();
+        assert_eq!(further, [32, 40, 48, 60, 72, 88, 108, 2048]);
         bed.site.only = Some(Extent::new(GIB, GIB));
         insta::assert_snapshot!(bed.left_out(&["front-area"]), @"nothing to do: front-area: only the range given with --span may be touched");
         let bed = Bed::raw(32 * MIB, |_, _| 1);
@@ -99,11 +113,11 @@ mod tests {
     fn a_slow_front_shows_in_its_units_and_no_other() {
         let cells = run_simulated("class10-bypass", 4, &["front-area"]);
         let rates: Vec<f64> = cells.iter().map(|cell| cell.metrics.bps.unwrap().value).collect();
-        let middle = rates[8];
+        let middle = rates[rates.len() - 1];
         assert!(rates[..2].iter().all(|rate| middle / rate > 1.4), "{rates:?}");
-        assert!(rates[2..8].iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / middle))), "{rates:?}");
+        assert!(rates[2..].iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / middle))), "{rates:?}");
         let cells = run_simulated("sd-worst", 4, &["front-area"]);
         let rates: Vec<f64> = cells.iter().map(|cell| cell.metrics.bps.unwrap().value).collect();
-        assert!(rates.iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / rates[8]))), "{rates:?}");
+        assert!(rates.iter().all(|rate| (1.0 / 1.4..1.4).contains(&(rate / rates[rates.len() - 1]))), "{rates:?}");
     }
 }

@@ -3,9 +3,10 @@
 //! *Linear*: writes in turn over n allocation units that lie far apart, ascending inside each. While n units can be open, that is as fast
 //! as one row; one more, and every write closes a unit, which costs a copy of most of it: 0.05 to 1.3 s. So n is searched: 1, 2, 4, 8, ..
 //! until the rate collapses, then by bisection, at the first block size; at the others only the last n that held and the first that did not,
-//! for some media let small writes escape. *Random*: one unit alone, its blocks in random order.
+//! for some media let small writes escape. *Random*: the first MiB of one unit alone, its blocks in random order, at the first block size so often that the
+//! log of any unit is full.
 //!
-//! Each cell begins at the start of units that no cell before has written to. One round over the units, and four writes, do not count: they
+//! Each cell begins at the start of units that none of the latest cells has written to. One round over the units, and four writes, do not count: they
 //! close what was open before. Then 16 rounds; after 5 s a write for each unit, at least 16, are enough. All cells together stop at `total_time`.
 //!
 //! What a cell was asked stands in its parameters: `form` (linear, random), `n_aus`, `assumed_au_bytes` (what the medium declares, or 4 MiB).
@@ -14,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use device::Extent;
-use record::units::{Bytes, Nanos, SECOND_NS};
+use record::units::{Bytes, MIB, Nanos, SECOND_NS};
 use record::{Cell, Params, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, assumed_au, earlier};
@@ -25,15 +26,23 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 /// The test.
 pub struct OpenAus;
 
-/// Units lie so many units apart, as flashbench has them (flash.md B1).
+/// Units lie so many units apart, as flashbench has them (flash.md B1), at multiples of that many from the medium's beginning: 12 times 4 MiB is
+/// a multiple of all allocation units up to 16 MiB, 2^k and 3*2^k alike, so that each unit begins with one, whatever it is.
 const SPACING: u64 = 12;
+/// Units beyond the most in turn, so that a cell never begins with units that the one before may have left open.
+const SPARE: u64 = 16;
+/// In random order a unit is written to within this much, which is no more than the smallest allocation unit a log could belong to...
+const RANDOM_SPAN_BYTES: u64 = MIB;
+/// ...and so often that the log of the largest is full twice.
+const RANDOM_BYTES: u64 = 32 * MIB;
 /// Writes before those that count, beside one for each unit.
 const WARM_UP_OPS: u64 = 4;
 /// Rounds that count (flash.md B3.4).
 const ROUNDS: u64 = 16;
-/// The rate has collapsed below this share of that of one unit, if a single write also takes this many times as long (flash.md B3.4).
+/// The rate has collapsed below this share of that of one unit, if a single write also takes this many times as long (flash.md B3.4 has five times; small
+/// units that are copied fast cost three).
 const COLLAPSED_RATE: f64 = 0.5;
-const COLLAPSED_LATENCY: f64 = 5.0;
+const COLLAPSED_LATENCY: f64 = 2.5;
 /// Less time is not worth beginning with.
 const LEAST_NS: u64 = SECOND_NS;
 
@@ -71,7 +80,8 @@ impl Test for OpenAus {
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let au_bytes = assumed_au(settings, site)?;
         let most = settings.count("most")?.min(64);
-        let span = match site.region(Region::Middle, most * SPACING * au_bytes) {
+        // One more, because they begin at a multiple of their distance.
+        let span = match site.region(Region::Middle, (most + SPARE + 1) * SPACING * au_bytes) {
             Err(reason) => {
                 cells.skip(reason);
                 return Ok(());
@@ -90,13 +100,19 @@ impl Test for OpenAus {
             let mut params = Params { form: Some(form.into()), ..stretch::writes(site, Region::Middle, span, pattern, block_bytes) };
             let known = [("most", most as f64), ("assumed_au_bytes", au_bytes as f64), ("total_ns", total_ns as f64)];
             params.other.extend(known.iter().chain(asked).map(|(name, number)| ((*name).to_owned(), *number)));
-            length(form, most, block_bytes, au_bytes).plan(params, max_ns, cells);
+            length(most, block_bytes, &params).plan(params, max_ns, cells);
         };
         let blocks = settings.blocks("block")?;
-        for form in settings.choices("form", &[LINEAR, RANDOM])? {
-            for (index, block_bytes) in blocks.iter().filter(|block| **block <= au_bytes).enumerate() {
-                match form {
-                    RANDOM => plan(form, *block_bytes, &[("n_aus", 1.0)]),
+        // What tells open units from a cache first, then what is searched: on a slow medium there is no time for more.
+        let mut forms = settings.choices("form", &[LINEAR, RANDOM])?;
+        forms.sort_by_key(|form| *form == LINEAR);
+        for (index, block_bytes) in blocks.iter().filter(|block| **block <= au_bytes).enumerate() {
+            for form in &forms {
+                match *form {
+                    RANDOM => {
+                        let bytes = if index == 0 { RANDOM_BYTES.max(2 * au_bytes) } else { 2 * au_bytes };
+                        plan(form, *block_bytes, &[("n_aus", 1.0), ("random_bytes", bytes as f64)]);
+                    }
                     _ if index == 0 => (0..steps(most)).for_each(|_| plan(form, *block_bytes, &[])),
                     _ => [0.0, 1.0]
                         .iter()
@@ -121,22 +137,22 @@ impl Test for OpenAus {
             Ok(n_aus) => n_aus,
             Err(reason) => return Outcome::left_out(cell, reason),
         };
-        let (form, au_bytes) = (cell.params.form.clone().unwrap_or_default(), cell.setting("assumed_au_bytes") as u64);
         let mut cell = cell.clone();
         cell.params.other.insert("n_aus".into(), n_aus as f64);
-        length(&form, n_aus, cell.block_bytes(), au_bytes).stand_in(&mut cell.params);
-        let turn = earlier(&cell, bench).count() as u64;
-        let mut rounds = Rounds::new(&cell, n_aus, turn, bench.random("order inside units"));
+        length(n_aus, cell.block_bytes(), &cell.params).stand_in(&mut cell.params);
+        let used: u64 = earlier(&cell, bench).map(|cell| cell.params.other.get("n_aus").map_or(0, |n| *n as u64)).sum();
+        let mut rounds = Rounds::new(&cell, n_aus, used, bench.random("order inside units"));
         stretch::run(&cell, bench, &mut |_| rounds.next())
     }
 }
 
 /// How long a cell over so many units is.
-fn length(form: &str, n_aus: u64, block_bytes: u64, au_bytes: u64) -> Stretch {
+fn length(n_aus: u64, block_bytes: u64, params: &Params) -> Stretch {
     let enough_ns = 5 * SECOND_NS;
-    if form == RANDOM {
-        // Twice what a unit holds: its log is full at least once.
-        return Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(2 * au_bytes, block_bytes, 64, enough_ns) };
+    if let Some(bytes) = params.other.get("random_bytes").map(|bytes| *bytes as u64) {
+        // Where it must fill logs, only the time of the cell cuts it short.
+        let enough_ops = if bytes >= RANDOM_BYTES { bytes / block_bytes } else { 64 };
+        return Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(bytes, block_bytes, enough_ops, enough_ns) };
     }
     Stretch { rest_ns: 0, warm_up_ops: n_aus + WARM_UP_OPS, ops: ROUNDS * n_aus, enough_ops: n_aus.max(16), enough_ns }
 }
@@ -213,13 +229,20 @@ struct Rounds {
 }
 
 impl Rounds {
-    /// The units of the cell whose turn this is among all cells of the test.
-    fn new(cell: &PlannedCell, n_aus: u64, turn: u64, mut random: Random) -> Rounds {
+    /// The units of a cell before which so many have been used. They are taken from a ring, so that the latest lie furthest away.
+    fn new(cell: &PlannedCell, n_aus: u64, used: u64, mut random: Random) -> Rounds {
         let (span, au_bytes) = (span_of(cell), cell.setting("assumed_au_bytes") as u64);
-        let spacing = (span.bytes / au_bytes / cell.setting("most") as u64).clamp(1, SPACING);
-        let unit = |number| span.offset_bytes + (number * spacing + turn % spacing) * au_bytes;
-        let mut order: Vec<u64> = (0..au_bytes / cell.block_bytes()).collect();
-        if cell.params.form.as_deref() == Some(RANDOM) {
+        let most = cell.setting("most") as u64;
+        let distance_bytes = (span.bytes / au_bytes / (most + 1)).clamp(1, SPACING) * au_bytes;
+        let aligned = span.offset_bytes.next_multiple_of(distance_bytes);
+        let fitting = |start: u64| span.end().saturating_sub(start) / distance_bytes;
+        let start = if fitting(aligned) >= most { aligned } else { span.offset_bytes };
+        let ring = fitting(start).max(1);
+        let unit = |number| start + (used + number) % ring * distance_bytes;
+        let is_random = cell.params.form.as_deref() == Some(RANDOM);
+        let bytes = if is_random { au_bytes.min(RANDOM_SPAN_BYTES) } else { au_bytes };
+        let mut order: Vec<u64> = (0..(bytes / cell.block_bytes()).max(1)).collect();
+        if is_random {
             random.shuffle(&mut order);
         }
         Rounds { units: (0..n_aus).map(unit).collect(), order, block_bytes: cell.block_bytes(), turn: 0 }
@@ -240,7 +263,7 @@ impl Iterator for Rounds {
 #[cfg(test)]
 mod tests {
     use record::Stop;
-    use record::units::{GIB, KIB, MIB, MILLISECOND_NS};
+    use record::units::{GIB, KIB, MILLISECOND_NS};
 
     use super::*;
     use crate::catalogue::testing::{Bed, card, run_profile, run_simulated};
@@ -266,7 +289,7 @@ mod tests {
         let mut bed = Bed::raw(4 * GIB, |_, _| 1);
         let cells = bed.planned(&["open-aus"]);
         assert_eq!((cells.len(), cells[0].setting("most")), (10 + 2 + 2 + 3, 32.0));
-        assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 32 * 12 * 4 * MIB));
+        assert_eq!(span_of(&cells[0]), Extent::new(2 * GIB, 2 * GIB));
         bed.site.only = Some(Extent::new(GIB, 48 * MIB));
         assert_eq!(bed.planned(&["open-aus"])[0].setting("most"), 6.0);
         bed.site.only = Some(Extent::new(GIB, 12 * MIB));
@@ -285,7 +308,8 @@ mod tests {
         assert_eq!(ran.end.skipped.len(), 1);
         let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == device::Op::Write).map(|r| r.offset_bytes - 2 * GIB).collect();
         let four = &writes[writes.len() - (4 + 4 + 64)..];
-        let expected: Vec<u64> = (0..72).map(|turn| (turn % 4 * 12 + 2) * 4 * MIB + turn / 4 * 64 * KIB).collect();
+        // Three units were used before; all lie at multiples of 48 MiB from the medium's beginning.
+        let expected: Vec<u64> = (0..72).map(|turn| 16 * MIB + (3 + turn % 4) * 48 * MIB + turn / 4 * 64 * KIB).collect();
         assert_eq!(four, expected);
     }
 
@@ -332,14 +356,17 @@ mod tests {
         assert!(rate(LINEAR, 16 * KIB, 4.0) < 0.1 * rate(LINEAR, 16 * KIB, 3.0));
         assert!(rate(LINEAR, 4 * KIB, 4.0) > 0.1 * rate(LINEAR, 64 * KIB, 4.0));
         assert!(rate(RANDOM, 64 * KIB, 1.0) < rate(LINEAR, 64 * KIB, 1.0));
-        let cells = run_simulated("a1", 2, &["open-aus"]);
-        assert_eq!(last_that_held(&cells, 64 * KIB), (Some(32), None));
+        // Where pages are mapped, a write out of order costs as much within one unit as between two.
+        let cells = run_simulated("a1", 2, &["open-aus block=64KiB"]);
+        let bps = |at: usize| cells[at].metrics.bps.unwrap().value;
+        let slowest = (0..cells.len()).map(bps).fold(f64::MAX, f64::min);
+        assert!(cells[0].params.form.as_deref() == Some(RANDOM) && bps(0) < 2.0 * slowest, "{} {slowest}", bps(0));
     }
 
     #[test]
     fn errors_and_interruptions_keep_what_was_measured() {
         let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
-        bed.fail_at = Some(40);
+        bed.fail_at = Some(525);
         let ran = bed.run(&["open-aus"]);
         assert_eq!((ran.cell("open-aus/2").stop, ran.cell("open-aus/1").stop), (Stop::Error, Stop::Ops));
         let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);

@@ -6,16 +6,21 @@
 //! for a minute each: the findings compare the beginnings.
 //!
 //! The windows of the curves grow with the distance from the start (each is a fortieth of what was written before it), so that a cache of 100 MB and one
-//! of 100 GB show equally well.
+//! of 100 GB show equally well. They end earlier where the medium is slow, or stretches that are slow because it is hot would not show.
+//!
+//! Reading tells the two apart where writing alone cannot: what is hot reads slowly too, a full cache does not. So the beginning of the span is read as soon
+//! as it is written, right after the first writing, and after each rest before the writing.
 //!
 //! What a cell was asked: `form` (first, after-idle-30, after-idle-300). Series: `rate along the fill` (bytes, bytes/s), `rate over time` (ns, bytes/s).
-//! Metrics: `bps` of all of it, `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `latency_ns`.
+//! Metrics: `bps` of all of it, `sustained_bps` of the last quarter of the time, `first_bps` of the first window, `read_bps`, `cool_read_bps`
+//! (as soon as it was written), `latency_ns`.
 
+use device::Extent;
 use record::units::{Bytes, MIB, SECOND_NS};
 use record::{Axis, Estimate, Pattern, PlannedCell, Region, Series, Stop};
 
 use super::stretch;
-use crate::drive::Limits;
+use crate::drive::{Limits, Load};
 use crate::offsets::sequential;
 use crate::plan::span_of;
 use crate::tally::latency;
@@ -29,6 +34,13 @@ const WINDOW_SHARE: u64 = 40;
 /// The first windows are no smaller than this, or than this part of the whole span.
 const LEAST_WINDOW_BYTES: u64 = 16 * MIB;
 const LEAST_WINDOW_SHARE: u64 = 512;
+
+/// How much of the beginning is read, and how long at most: enough for a rate, too little to cool or to warm up.
+const READ_BYTES: u64 = 128 * MIB;
+const READ_NS: u64 = 3 * SECOND_NS;
+
+/// A window is also closed after this part of the time until then, at least a second: what is slow for a while would not show in bytes.
+const WINDOW_TIME_SHARE: u64 = 60;
 
 /// What each cell rests before, in seconds.
 const FORMS: [(&str, u64); 3] = [("first", 0), ("after-idle-30", 30), ("after-idle-300", 300)];
@@ -77,7 +89,7 @@ impl Test for Sustained {
             let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
             (params.form, params.queue_depth, params.threads) = (Some(form.into()), 1, 1);
             params.other.extend([("rest_ns".to_owned(), rest_ns as f64), ("ops".to_owned(), blocks as f64)]);
-            cells.add(params, rest_ns + time_ns, blocks * block_bytes);
+            cells.add(params, rest_ns + time_ns + 6 * READ_NS, blocks * block_bytes);
         }
         Ok(())
     }
@@ -92,23 +104,38 @@ impl Test for Sustained {
             return Outcome::left_out(cell, "there is no time to rest and write again; give it more with --time-limit");
         }
         stretch::rest(rest_ns, bench);
-        let mut curve = Curve::new(LEAST_WINDOW_BYTES.min(span.bytes / LEAST_WINDOW_SHARE).max(block_bytes));
+        let is_first = rest_ns == 0;
         let mut outcome = Outcome::new(cell);
+        // What is written first is read while the medium is cool.
+        let begun = if is_first { Extent::new(span.offset_bytes, begin(cell, span, bench, &mut outcome)) } else { span };
+        if outcome.is_over() {
+            return outcome;
+        }
+        let mut read = read_beginning(if is_first { "cool_read_bps" } else { "read_bps" }, begun, block_bytes, bench);
+        let begun_bytes = if is_first { begun.bytes } else { 0 };
+        let mut curve = Curve::new(LEAST_WINDOW_BYTES.min(span.bytes / LEAST_WINDOW_SHARE).max(block_bytes), begun_bytes);
         let mut watch = |bytes, latency_ns| {
             curve.push(bytes, latency_ns);
             false
         };
-        let total_ops = cell.setting("ops") as u64;
+        let total_ops = cell.setting("ops") as u64 - begun_bytes / block_bytes;
+        let mut rest = Extent::new(span.offset_bytes + begun_bytes, span.bytes - begun_bytes);
         for pass in ["data, first pass", "data, second pass", "data, further passes"] {
-            let limits = Limits { max_ops: total_ops - outcome.cell.ops, ..Limits::time(bench.time_left_ns()) };
+            let left_ns = bench.time_left_ns().saturating_sub(if is_first { READ_NS } else { 0 }).max(1);
+            let limits = Limits { max_ops: total_ops - outcome.cell.ops, ..Limits::time(left_ns) };
             let load = stretch::load(cell, bench, pass);
-            let tally = bench.drive_watched("filling", &load, &limits, &mut sequential(span, block_bytes), &mut watch);
+            let tally = bench.drive_watched("filling", &load, &limits, &mut sequential(rest, block_bytes), &mut watch);
             let is_full = tally.stop == Stop::Bytes;
             add_pass(&mut outcome, tally);
             if !is_full {
                 break;
             }
+            rest = span;
         }
+        if is_first && !outcome.cell.stop.cut_short() {
+            read.extend(read_beginning("read_bps", begun, block_bytes, bench));
+        }
+        outcome.cell.metrics.other.extend(read);
         outcome.cell.series.extend(curve.series());
         let figures = [("first_bps", curve.windows.first().map(Window::bps)), ("sustained_bps", curve.last_quarter_bps())];
         let n = outcome.cell.ops;
@@ -116,6 +143,30 @@ impl Test for Sustained {
         outcome.cell.metrics.other.extend(figures);
         outcome
     }
+}
+
+/// Writes the beginning, which is counted in the curve's places and not in its rates: reading it afterwards lets a cache empty. How many bytes.
+fn begin(cell: &PlannedCell, span: Extent, bench: &mut Bench<'_>, outcome: &mut Outcome) -> u64 {
+    let most_ops = (READ_BYTES.min(span.bytes / 8) / cell.block_bytes()).min(cell.setting("ops") as u64 / 8);
+    let load = stretch::load(cell, bench, "data, first pass");
+    let limits = Limits { max_ops: most_ops, ..Limits::time(READ_NS * 4) };
+    let tally = bench.drive("filling the beginning", &load, &limits, &mut sequential(span, cell.block_bytes()));
+    if tally.stop.cut_short() {
+        outcome.end(tally.stop, tally.error);
+    }
+    tally.bytes
+}
+
+/// The rate at which what was written first is read, under this name; nothing where that fails, which is not what is tested.
+fn read_beginning(name: &str, written: Extent, block_bytes: u64, bench: &mut Bench<'_>) -> Vec<(String, Estimate)> {
+    // A cache that has to be emptied would make reads wait.
+    if written.bytes < block_bytes || bench.flush().is_err() {
+        return Vec::new();
+    }
+    let beginning = Extent::new(written.offset_bytes, written.bytes.min(READ_BYTES));
+    let tally = bench.drive("reading", &Load::read(block_bytes), &Limits::time(READ_NS), &mut sequential(beginning, block_bytes));
+    let bps = tally.metrics().bps.filter(|_| tally.error.is_none());
+    bps.map(|bps| (name.to_owned(), bps)).into_iter().collect()
 }
 
 /// Takes over a pass. The interval of the rate is that of the only pass; of several none is known.
@@ -150,27 +201,32 @@ impl Window {
 /// Windows that grow with the distance from the start.
 struct Curve {
     least_bytes: u64,
+    /// Written before the first window, and to the end of the last.
+    begun_bytes: u64,
     bytes: u64,
+    ns: u64,
     windows: Vec<Window>,
     open: Window,
 }
 
 impl Curve {
-    fn new(least_bytes: u64) -> Curve {
-        Curve { least_bytes, bytes: 0, windows: Vec::new(), open: Window::default() }
+    fn new(least_bytes: u64, begun_bytes: u64) -> Curve {
+        Curve { least_bytes, begun_bytes, bytes: begun_bytes, ns: 0, windows: Vec::new(), open: Window::default() }
     }
 
     fn push(&mut self, bytes: u64, ns: u64) {
         self.open = Window { bytes: self.open.bytes + bytes, ns: self.open.ns + ns };
-        if self.open.bytes >= self.least_bytes.max(self.bytes / WINDOW_SHARE) {
+        let is_long = self.open.ns >= SECOND_NS.max(self.ns / WINDOW_TIME_SHARE);
+        if is_long || self.open.bytes >= self.least_bytes.max(self.bytes / WINDOW_SHARE) {
             self.bytes += self.open.bytes;
+            self.ns += self.open.ns;
             self.windows.push(std::mem::take(&mut self.open));
         }
     }
 
     /// Rate against bytes written, and against time, at the end of each window.
     fn series(&self) -> [Series; 2] {
-        let ends = self.windows.iter().scan(Window::default(), |sum, window| {
+        let ends = self.windows.iter().scan(Window { bytes: self.begun_bytes, ns: 0 }, |sum, window| {
             *sum = Window { bytes: sum.bytes + window.bytes, ns: sum.ns + window.ns };
             Some((*sum, window.bps()))
         });
@@ -225,7 +281,7 @@ mod tests {
 
     #[test]
     fn windows_grow_and_stay_a_few_hundred() {
-        let mut curve = Curve::new(16 * MIB);
+        let mut curve = Curve::new(16 * MIB, 0);
         (0..256 * 1024).for_each(|_| curve.push(MIB, MILLISECOND_NS));
         assert!((100..400).contains(&curve.windows.len()), "{}", curve.windows.len());
         let [along, over] = curve.series();

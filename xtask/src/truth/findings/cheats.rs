@@ -7,7 +7,7 @@ use super::look::{line, look, number, suite};
 use super::medium::Medium;
 use super::row::{Row, Target};
 use super::trick::{Trick, Tricky};
-use super::{Part, each, some};
+use super::{Part, Wrong, each, some};
 
 /// Clean media.
 const CLEAN: u64 = 1000;
@@ -19,6 +19,7 @@ const WITHIN: f64 = 1.5;
 /// A clean medium and what was said of it.
 struct Clean {
     medium: Medium,
+    seed: u64,
     findings: Vec<Finding>,
 }
 
@@ -26,6 +27,7 @@ struct Clean {
 struct Seen {
     trick: Trick,
     tricky: Tricky,
+    seed: u64,
     findings: Vec<Finding>,
 }
 
@@ -43,15 +45,17 @@ pub fn hold(seed: u64, share: f64) -> Part {
     let suite = suite();
     let cleans = each(some(CLEAN, share), |number| {
         let medium = clean(number, &mut Dice::new(seed, "clean", number));
-        let findings = look(&medium, &suite, seed.wrapping_add(number)).findings;
-        Clean { medium, findings }
+        let seed = seed.wrapping_add(number);
+        let findings = look(&medium, &suite, seed).findings;
+        Clean { medium, seed, findings }
     });
     let each_trick = some(TRICKY, share);
     let seen = each(each_trick * Trick::ALL.len() as u64, |number| {
         let trick = Trick::ALL[(number / each_trick) as usize];
         let tricky = trick.draw(&mut Dice::new(seed, trick.name(), number % each_trick));
-        let findings = look(&tricky.medium, &suite, seed.wrapping_add(number)).findings;
-        Seen { trick, tricky, findings }
+        let seed = seed.wrapping_add(number);
+        let findings = look(&tricky.medium, &suite, seed).findings;
+        Seen { trick, tricky, seed, findings }
     });
     let mut part = geometry(&cleans);
     for trick in Trick::ALL {
@@ -66,24 +70,24 @@ fn geometry(cleans: &[Clean]) -> Part {
     let mut part = Part::default();
     let au = |findings: &[Finding]| number(findings, "allocation-unit", "au_bytes");
     let mut right = Vec::new();
-    for Clean { medium, findings } in cleans {
+    for Clean { medium, seed, findings } in cleans {
         if let Some((true_bytes, true)) = medium.au_shown_by_reads() {
             let said = au(findings);
             right.push(said == Some(true_bytes));
             if said != Some(true_bytes) {
-                part.wrong.push(format!("allocation unit of {true_bytes}, said {said:?}:\n{}", medium.profile()));
+                part.wrong.push(Wrong::of(format!("allocation unit of {true_bytes}, said {said:?}"), medium, *seed, &["align-read"]));
             }
         }
     }
     part.rows.push(Row::share("allocation unit exact, where reads can show it", Target::AtLeast(95.0), right));
     let mut right = Vec::new();
-    for Clean { medium, findings } in cleans {
+    for Clean { medium, seed, findings } in cleans {
         if let Some((true_count, true)) = medium.open_aus_shown_by_writes() {
             let said = open_aus(findings);
             right.push(said == Some(true_count));
             if said != Some(true_count) {
                 let line = line(findings, "open-units", "open_aus");
-                part.wrong.push(format!("{true_count} open units, said {line:?}:\n{}", medium.profile()));
+                part.wrong.push(Wrong::of(format!("{true_count} open units, said {line:?}"), medium, *seed, &["align-read", "open-aus"]));
             }
         }
     }
@@ -119,13 +123,12 @@ fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
     let having = || seen.iter().filter(|seen| seen.trick == trick);
     let found = |seen: &Seen| claims(trick, &seen.findings);
     for seen in having().filter(|seen| !found(seen)) {
-        part.wrong.push(format!("{} not found:\n{}", trick.name(), seen.tricky.medium.profile()));
+        part.wrong.push(Wrong::of(format!("{} not found", trick.name()), &seen.tricky.medium, seen.seed, trick.tests()));
     }
     let what = format!("{}: found ({})", trick.name(), trick.means());
     part.rows.push(Row::share(what, Target::AtLeast(98.0), having().map(found)));
     for clean in cleans.iter().filter(|clean| claims(trick, &clean.findings)) {
-        let told: Vec<&Finding> = clean.findings.iter().filter(|finding| trick.claims().contains(&finding.id.as_str())).collect();
-        part.wrong.push(format!("{} falsely claimed: {told:#?}\n{}", trick.name(), clean.medium.profile()));
+        part.wrong.push(Wrong::of(format!("{} falsely claimed", trick.name()), &clean.medium, clean.seed, trick.tests()));
     }
     let falsely = cleans.iter().map(|clean| claims(trick, &clean.findings));
     part.rows.push(Row::share(format!("{}: claimed of clean media", trick.name()), Target::Below(1.0), falsely));
@@ -137,7 +140,7 @@ fn tricks(trick: Trick, cleans: &[Clean], seen: &[Seen], part: &mut Part) {
     };
     for seen in having().filter(|seen| found(seen) && !fits(seen)) {
         let (said, is) = (size(seen), seen.tricky.bytes);
-        part.wrong.push(format!("{} of {is:?}, said {said:?}:\n{}", trick.name(), seen.tricky.medium.profile()));
+        part.wrong.push(Wrong::of(format!("{} of {is:?}, said {said:?}", trick.name()), &seen.tricky.medium, seen.seed, trick.tests()));
     }
     let sized = having().filter(|seen| found(seen)).map(fits);
     part.rows.push(Row::share(format!("{}: size within a factor of {WITHIN}", trick.name()), Target::AtLeast(95.0), sized));
@@ -148,7 +151,7 @@ fn told_apart(seen: &[Seen], part: &mut Part) {
     for (is, claimed) in [(Trick::SlcCache, Trick::Throttling), (Trick::Throttling, Trick::SlcCache)] {
         let having = || seen.iter().filter(|seen| seen.trick == is);
         for seen in having().filter(|seen| claims(claimed, &seen.findings)) {
-            part.wrong.push(format!("{} called {}:\n{}", is.name(), claimed.name(), seen.tricky.medium.profile()));
+            part.wrong.push(Wrong::of(format!("{} called {}", is.name(), claimed.name()), &seen.tricky.medium, seen.seed, claimed.tests()));
         }
         let taken = having().map(|seen| claims(claimed, &seen.findings));
         part.rows.push(Row::share(format!("{}: claimed of media with {}", claimed.name(), is.name()), Target::Below(2.0), taken));

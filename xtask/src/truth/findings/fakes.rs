@@ -6,7 +6,7 @@ use sim::{Options, Profile, SimDevice};
 use suite::catalogue::capacity::trial::{Geometry, Kind, Trial, trial};
 
 use super::row::{Row, Target};
-use super::{Part, each, some};
+use super::{Part, Wrong, each, some};
 
 /// Media of each kind.
 const OF_EACH: u64 = 100;
@@ -47,7 +47,7 @@ fn took(trials: &[Trial]) -> impl Iterator<Item = u64> + '_ {
 
 impl Part {
     fn count(&mut self, what: impl Into<String>, trials: &[Trial]) {
-        let wrong = trials.iter().filter_map(|trial| Some(format!("{}: {:#?}", trial.wrong.as_ref()?, trial.geometry)));
+        let wrong = trials.iter().filter_map(|trial| Some(Wrong::said(format!("{}: {:#?}", trial.wrong.as_ref()?, trial.geometry))));
         self.wrong.extend(wrong);
         self.rows.push(Row::share(what, Target::AtLeast(100.0), trials.iter().map(|trial| trial.wrong.is_none())));
     }

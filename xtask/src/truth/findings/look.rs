@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use device::{Device, ExtentGuard, WriteBudget};
-use record::{Finding, MediumKind, Record, TargetKind};
+use record::{Cell, Finding, MediumKind, Record, TargetKind};
 use sim::{Options, Profile, SimDevice};
 use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, Site};
@@ -91,4 +91,36 @@ pub fn number(findings: &[Finding], id: &str, key: &str) -> Option<u64> {
 pub fn line<'a>(findings: &'a [Finding], id: &str, key: &str) -> Option<&'a str> {
     let mut lines = findings.iter().filter(|finding| finding.id == id).flat_map(|finding| &finding.evidence);
     lines.find(|line| line.starts_with(key)).map(String::as_str)
+}
+
+/// A cell on one line, its curve of rates on the next.
+pub fn told(cell: &Cell) -> String {
+    let params = &cell.params;
+    let number = |name: &str| params.other.get(name).map_or(String::new(), |value| format!(" {name} {value}"));
+    let asked: String = ["n_aus", "au_index", "shift_bytes", "assumed_au_bytes"].map(number).concat();
+    let (form, block, span) =
+        (params.form.as_deref().unwrap_or("-"), params.block_bytes.unwrap_or(0), params.span_bytes.unwrap_or(0) >> 20);
+    let figure = |figure: &Option<record::Estimate>| {
+        figure.map_or("-".into(), |figure| {
+            let [low, high] = figure.ci95.unwrap_or([f64::NAN; 2]);
+            format!("{:.1} ({low:.1} to {high:.1})", figure.value)
+        })
+    };
+    let read = cell.metrics.other.get("read_bps").map_or(String::new(), |figure| format!(", reads {:.0} B/s", figure.value));
+    let p50 = cell.metrics.latency_ns.as_ref().and_then(|latency| latency.p50).unwrap_or(0);
+    let mut text = format!(
+        "{} {form} {block} B in {span} MiB{asked}: {} IOPS, {} B/s, p50 {p50} ns, n {}, {:?}{read}\n",
+        cell.id,
+        figure(&cell.metrics.iops),
+        figure(&cell.metrics.bps),
+        cell.ops,
+        cell.stop
+    );
+    let curves = cell.series.iter().filter(|series| ["rate along the fill", "diff", "rate"].contains(&series.name.as_str()));
+    for curve in curves.filter(|_| ["sustained", "align-read", "front-area", "pattern", "prime"].contains(&cell.test.as_str())) {
+        let points =
+            curve.points.iter().map(|[x, y]| format!("{:.3}:{:.1}", x / 1e6, y / 1e6 * if curve.name == "diff" { 1e3 } else { 1.0 }));
+        text += &format!("    {}: {}\n", curve.name, points.collect::<Vec<_>>().join(" "));
+    }
+    text
 }

@@ -64,6 +64,18 @@ impl Trick {
         }
     }
 
+    /// The tests on which these rest.
+    pub fn tests(self) -> &'static [&'static str] {
+        match self {
+            Trick::SpanCache => &["open-aus", "span-sweep"],
+            Trick::Compression => &["content-sweep"],
+            Trick::Bypass => &["random-write"],
+            Trick::SlcCache | Trick::Throttling => &["sustained", "prime"],
+            Trick::Front => &["front-area"],
+            Trick::Pattern => &["pattern"],
+        }
+    }
+
     /// Where the finding says how large it is.
     pub fn size_key(self) -> Option<&'static str> {
         match self {
@@ -80,7 +92,7 @@ impl Trick {
             Trick::Compression => "64 KiB of zeros in at most four fifths of the time of data",
             Trick::Bypass => "writes of up to 4, 8 or 16 KiB in at most an eighth of the time that larger ones take",
             Trick::SlcCache => "one or two stages of 0.3 to 64 GB that are full within 8 minutes, 1.5 times or more the rate of the next",
-            Trick::Throttling => "hot within 15 s to 5 min of writing, then 1.5 to 5 times slower",
+            Trick::Throttling => "hot after 15 s to 5 min of writing and before it is full, then 1.5 to 5 times slower",
             Trick::Front => "1 to 4 allocation units that take 64 KiB 1.6 times faster or slower, or more",
             Trick::Pattern => "aligned 4 KiB in 1 GiB at four times the medium's own rate or more, for 16 to 256 MiB",
         }
@@ -182,7 +194,8 @@ fn throttling(dice: &mut Dice) -> Option<Tricky> {
     medium.tables += &format!(
         "[heat]\nambient = {ambient:.2}\nlimit = {limit:.2}\nresume = {resume:.2}\nper_gib = {per_gib:.5}\nper_minute = {per_minute:.5}\ncooling = \"{cooling_s:.1} s\"\nslowdown = {slowdown:.3}\n"
     );
-    (15.0..=300.0).contains(&hot_after_s).then_some(Tricky { medium, bytes: None })
+    let before_full = hot_after_s * medium.paths.as_ref()?.write_mbps * 1e6 <= 0.7 * medium.capacity_bytes as f64;
+    ((15.0..=300.0).contains(&hot_after_s) && before_full).then_some(Tricky { medium, bytes: None })
 }
 
 fn front(dice: &mut Dice) -> Option<Tricky> {
