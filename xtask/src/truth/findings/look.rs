@@ -49,6 +49,7 @@ pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
         facts: device.facts().clone(),
         au_bytes: None,
         writable: Ok(()),
+        borrowed: None,
         files: Ok(()),
         only: None,
         link_bps: None,
