@@ -1,9 +1,9 @@
 //! Work as it is really done: on mounted file systems, under each scheduler, recorded and replayed.
 
+pub mod capture;
 pub mod fragmentation;
 pub mod matrix;
 pub mod replay;
-pub mod capture;
 pub mod trace;
 pub mod watch;
 pub mod work;
