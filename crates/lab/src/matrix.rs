@@ -12,11 +12,13 @@ mod session;
 mod stand;
 #[cfg(test)]
 mod tests;
+mod trace_work;
 
 pub use axes::{Axes, Combination, LeftOut};
 pub use results::{Failed, Results, result_of};
 pub use session::{End, Event, Limits, Trial, run};
 pub use stand::Stand;
+pub use trace_work::{PREFIX as TRACE_PREFIX, TraceWork};
 
 use std::path::PathBuf;
 

@@ -140,13 +140,17 @@ fn one(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, (number, r
     let began = (trial.clock)();
     let cells = match site.begin(combination) {
         Err(Unready::Medium(reason)) => return Err(End::Failed(reason)),
+        // Ctrl-C on a terminal reaches mkfs too: that it ended is no failure of its file system.
+        Err(Unready::Combination(_)) if trial.stop.load(Ordering::Relaxed) => return Err(End::Interrupted),
         Err(Unready::Combination(reason)) => vec![failed_cell(combination, &reason)],
         Ok(prepared) => {
             let worked = work(trial, combination, repeat, &prepared, hear);
             let ended = site.end();
             // What was measured is kept even if the file system cannot be taken away.
             let kept = match worked {
-                Err(WorkError::Interrupted { .. }) => return Err(ended.err().map_or(End::Interrupted, End::Failed)),
+                Err(error) if error.is_interrupted() || trial.stop.load(Ordering::Relaxed) => {
+                    return Err(ended.err().map_or(End::Interrupted, End::Failed));
+                }
                 Err(error) => vec![made_on(&prepared, failed_cell(combination, &error.to_string()))],
                 Ok(cells) => cells.into_iter().map(|cell| made_on(&prepared, cell)).collect(),
             };

@@ -79,6 +79,13 @@ impl Field {
         plain.trim_matches('-').to_owned()
     }
 
+    /// Tells how much was written to it since now, in bytes.
+    pub fn count_written(&self) -> impl Fn() -> u64 + use<> {
+        let disk = self.block.disk.clone();
+        let before = host::written_bytes(&disk);
+        move || host::written_bytes(&disk).saturating_sub(before)
+    }
+
     /// One line about it.
     pub fn describe(&self) -> String {
         let size = self.block.size_bytes();

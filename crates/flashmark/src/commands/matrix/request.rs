@@ -1,6 +1,6 @@
 //! From flags to what is meant: everything that can be checked without touching the target.
 
-use lab::matrix::{Axes, Combination, LeftOut};
+use lab::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
 use lab::work::Work;
 use record::units::{Bytes, MIB, Nanos};
 use serde::{Deserialize, Serialize};
@@ -121,7 +121,10 @@ fn setting(text: &str) -> Result<(String, String, String)> {
 impl Request {
     /// The works, as they are set.
     pub fn works(&self) -> Result<Vec<Box<dyn Work>>> {
-        let of = |name: &String| {
+        let of = |name: &String| -> Result<Box<dyn Work>> {
+            if name.starts_with(TRACE_PREFIX) {
+                return Ok(Box::new(TraceWork::open(name).or_usage()?));
+            }
             let settings: Vec<(String, String)> =
                 self.settings.iter().filter(|(work, ..)| work == name).map(|(_, name, value)| (name.clone(), value.clone())).collect();
             lab::work::find(name, &settings).or_usage()

@@ -58,7 +58,16 @@ impl Sitting {
             used_ns,
             stop: &stop,
         };
-        let mut teller = Teller { screen: &screen, at: 0, of: 1, left_ns: None, cell: planned(&combinations[0]), since: Instant::now() };
+        let written = field.count_written();
+        let mut teller = Teller {
+            written: &written,
+            screen: &screen,
+            at: 0,
+            of: 1,
+            left_ns: None,
+            cell: planned(&combinations[0]),
+            since: Instant::now(),
+        };
         let end = lab::matrix::run(&trial, field.hold_medium()?, &mut results, &mut |event| {
             // On disk first: what the screen has shown is never lost.
             if let Event::Finished(cells) = event {
@@ -103,6 +112,8 @@ struct Teller<'a> {
     left_ns: Option<u64>,
     cell: PlannedCell,
     since: Instant,
+    /// Bytes written so far, counted by the kernel.
+    written: &'a dyn Fn() -> u64,
 }
 
 impl Teller<'_> {
@@ -123,7 +134,7 @@ impl Teller<'_> {
                 elapsed_ns: u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX),
                 iops: progress.rate_iops,
                 bps: 0.0,
-                written_bytes: 0,
+                written_bytes: (self.written)(),
                 remaining_ns: self.left_ns.unwrap_or(0),
             })),
             Event::Finished(cells) => self.finished(&cells[0]),

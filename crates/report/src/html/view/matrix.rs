@@ -66,7 +66,7 @@ impl MatrixPage {
             facts: words::medium_facts(record).join(" · "),
             label: record.run.label.as_deref().map(words::clean).unwrap_or_default(),
             run_facts: doubts::run_facts(record).join(" · "),
-            state: doubts::state(record),
+            state: matrix::state(record),
             failed: record.run.ended == Ended::Error,
             statements: matrix.works.iter().map(WorkPlaces::statement).chain(overall).map(|text| words::clean(&text)).collect(),
             works: matrix.works.iter().map(work).collect(),
@@ -85,7 +85,9 @@ impl MatrixPage {
 
 fn work(work: &WorkPlaces) -> WorkView {
     let ways: Vec<&Way> = work.places.iter().map(|place| &place.way).chain(work.failed.iter().map(|(way, _)| way)).collect();
-    let schedulers = distinct(ways.iter().map(|way| way.scheduler.clone()));
+    let mut schedulers = distinct(ways.iter().map(|way| way.scheduler.clone()));
+    // the same order for every work, so that columns can be compared
+    schedulers.sort_by_key(|name| (name != "none", name.clone()));
     let one_mount = distinct(ways.iter().map(|way| way.mount_options.clone())).len() < 2;
     let rows = distinct(ways.iter().map(|way| (way.filesystem_words(), way.mount_options.clone())));
     let row = |(filesystem, mount_options): &(String, String)| {

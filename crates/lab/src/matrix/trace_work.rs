@@ -1,0 +1,98 @@
+//! `trace:FILE` as a work: what was recorded is done again in a file of the file system, as fast as that can, and the time counts.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use device::{Device, Extent};
+use record::units::MIB;
+use record::{Cell, Stop};
+
+use crate::replay::{self, Fit, Heard, Outcome, Pace, Placing, Player, Settings};
+use crate::trace::{self, Survey, Trace};
+use crate::work::{Ground, Moment, Progress, Work, WorkError};
+
+/// What a work of this kind begins with on the command line.
+pub const PREFIX: &str = "trace:";
+
+/// A trace of a larger medium is squeezed into a file of this size, each MiB as a whole.
+const MOST_FILE_BYTES: u64 = 512 * MIB;
+/// Requests of a trace that does not say what waited for what are done one after the other.
+const DEPTH: u32 = 1;
+
+/// A trace, read once.
+pub struct TraceWork {
+    name: String,
+    trace: Trace,
+    survey: Survey,
+    file_bytes: u64,
+    fit: Fit,
+}
+
+impl TraceWork {
+    /// Reads the trace that `name` ("trace:FILE") names.
+    ///
+    /// # Errors
+    /// [`WorkError::Impossible`] with what is wrong with the trace.
+    pub fn open(name: &str) -> Result<TraceWork, WorkError> {
+        let impossible = |reason: String| WorkError::Impossible { work: name.to_owned(), reason };
+        let path = Path::new(name.strip_prefix(PREFIX).unwrap_or(name));
+        let trace = trace::open(path).map_err(|error| impossible(error.to_string()))?;
+        let survey = Survey::of(&trace, &AtomicBool::new(false)).map_err(|error| impossible(error.to_string()))?;
+        let survey = survey.ok_or_else(|| impossible("it has no requests".to_owned()))?;
+        // each recorded device begins at a whole block of the file
+        let reach: u64 = survey.spans.iter().map(|span| span.end_bytes.next_multiple_of(4096)).sum();
+        let wanted = reach.max(survey.longest_bytes.next_multiple_of(4096)).next_multiple_of(MIB);
+        let (file_bytes, fit) = if wanted <= MOST_FILE_BYTES { (wanted, Fit::Exact) } else { (MOST_FILE_BYTES, Fit::Scale) };
+        Ok(TraceWork { name: name.to_owned(), trace, survey, file_bytes, fit })
+    }
+
+    /// Fills the file, then does the trace again in it.
+    fn replay(&self, device: &mut dyn Device, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
+        let failed = |reason: String| WorkError::Impossible { work: self.name.clone(), reason };
+        let room = Extent::new(0, self.file_bytes);
+        let settings = Settings { pace: Pace::Max, fit: self.fit, depth: DEPTH, reads_only: false, seed: ground.seed };
+        let filled = replay::fill(device, room, ground.seed, ground.stop, &mut |heard| tell(ground.hear, "filling", &heard));
+        if !filled.map_err(|error| WorkError::device(&self.name, "filling its file", &error))? {
+            return Err(WorkError::Interrupted { work: self.name.clone() });
+        }
+        (ground.look)(Moment::Before);
+        let facts = device.facts().clone();
+        let placing = Placing::new(&self.survey, &settings, &facts, room).map_err(|error| failed(error.to_string()))?;
+        let planned = replay::planned(&self.survey, &placing, &settings, &facts);
+        let mut hear = |heard: Heard| tell(ground.hear, "replaying", &heard);
+        let player = Player::new(device, &self.survey, &placing, settings, ground.stop, &mut hear);
+        let player = player.map_err(|error| WorkError::device(&self.name, "making buffers", &error))?;
+        let mut steps = self.trace.steps().map_err(|error| failed(error.to_string()))?;
+        let outcome: Outcome = player.play(&mut *steps).map_err(|error| failed(error.to_string()))?;
+        (ground.look)(Moment::After);
+        match (&outcome.failure, outcome.stop) {
+            (Some(error), _) => Err(WorkError::device(&self.name, "replaying", error)),
+            (None, Some(Stop::Interrupted)) => Err(WorkError::Interrupted { work: self.name.clone() }),
+            (None, _) => Ok(replay::cells(&planned, &self.survey, &settings, &outcome)),
+        }
+    }
+}
+
+fn tell(hear: &mut dyn FnMut(Progress), what: &'static str, heard: &Heard) {
+    let rate_iops = if heard.elapsed_ns > 0 { heard.ops as f64 * 1e9 / heard.elapsed_ns as f64 } else { 0.0 };
+    hear(Progress { share: heard.share.clamp(0.0, 1.0), what, rate_iops });
+}
+
+impl Work for TraceWork {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn needs_bytes(&self) -> u64 {
+        self.file_bytes + self.file_bytes / 10 + 4 * MIB
+    }
+
+    fn run(&self, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
+        let path = ground.directory.join("replayed");
+        let opened = (ground.open)(&path, self.file_bytes);
+        let result = opened.and_then(|mut device| self.replay(&mut *device, ground));
+        // gone also when it failed; the file system goes after it anyway
+        let _ = std::fs::remove_file(&path);
+        result
+    }
+}
