@@ -11,14 +11,16 @@ pub enum CaptureError {
     #[error("recording block I/O needs root: the kernel shows the I/O of all users; run it with sudo")]
     NoRights,
     /// Tracefs is nowhere and cannot be mounted.
-    #[error("tracefs cannot be mounted: {why}; it needs root outside of a container, and a kernel with CONFIG_FTRACE")]
+    #[error(
+        "tracefs cannot be mounted: {why}; it needs root outside of a container, and a kernel with CONFIG_FTRACE. Where blktrace works, `blktrace -d DEV -o NAME` records, and NAME can be replayed"
+    )]
     NoTracefs {
         /// In words.
         why: String,
     },
     /// A file of it cannot be used.
     #[error(
-        "tracefs refuses '{what}': {source}; the kernel may be locked down (lockdown=confidentiality) or built without CONFIG_BLK_DEV_IO_TRACE"
+        "tracefs refuses '{what}': {source}; the kernel may be locked down (lockdown=confidentiality) or built without CONFIG_BLK_DEV_IO_TRACE. Where blktrace works, `blktrace -d DEV -o NAME` records, and NAME can be replayed"
     )]
     Refused {
         /// Which file.
