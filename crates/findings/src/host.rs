@@ -57,6 +57,20 @@ fn impossible(record: &Record) -> Option<Finding> {
 /// Reading this close to what the link carries is reading as fast as the link.
 const LINK_BOUND: f64 = 0.85;
 
+/// From this load a core on, every comparison of two rates may be one of two moments.
+const CLOUDING_LOAD: f64 = 1.0;
+
+/// Whether what was measured may be the host's doing to a degree that no trick of a controller can be told from it: the device lies in the
+/// host's page cache, or the processor had other work all the time.
+pub(crate) fn clouds(record: &Record) -> bool {
+    let of_run = record.flags.iter().any(|flag| match flag {
+        Flag::HostCached => true,
+        Flag::BusyHost { load_per_core } => *load_per_core >= CLOUDING_LOAD,
+        _ => false,
+    });
+    of_run || record.cells.iter().any(|cell| cell.flags.contains(&Flag::HostCached))
+}
+
 /// What of the host may have limited the medium.
 fn host(record: &Record) -> Option<Finding> {
     let mut limits: Vec<String> = Vec::new();
@@ -105,6 +119,9 @@ fn host(record: &Record) -> Option<Finding> {
         |wanted: fn(&Flag) -> bool| record.flags.iter().chain(record.cells.iter().flat_map(|cell| &cell.flags)).find(|flag| wanted(flag));
     limits.extend(of_run(|flag| matches!(flag, Flag::BusyHost { .. })).map(ToString::to_string));
     limits.extend(of_run(|flag| matches!(flag, Flag::HostCached)).map(ToString::to_string));
+    if clouds(record) {
+        limits.push("tricks of its controller could not be told from that, and none is claimed".into());
+    }
     if limits.is_empty() {
         return None;
     }

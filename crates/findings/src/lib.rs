@@ -114,6 +114,19 @@ ids! {
     "matrix",
 }
 
+/// Tricks of a controller, told from how fast one thing is against another.
+const TRICKS: [&str; 9] = [
+    "span-cache",
+    "small-span",
+    "compression",
+    "repeats-recognised",
+    "equal-rewrites-skipped",
+    "slc-cache",
+    "throttling",
+    "front-area",
+    "pattern-cheat",
+];
+
 /// All conclusions of a record, the verdict first, then failures, warnings, and what is good to know.
 pub fn conclude(record: &Record) -> Vec<Finding> {
     conclude_for(record, &[])
@@ -143,6 +156,10 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(write_unit::conclude(record));
     rest.extend(open_aus::conclude(record));
     rest.extend(classes::conclude(record));
+    // What the host's memory answered, or a processor that had no time, looks like any trick.
+    if host::clouds(record) {
+        rest.retain(|finding| !TRICKS.contains(&finding.id.as_str()));
+    }
     // The loudest first, otherwise in this order; advice follows from all of it.
     rest.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let is_fault = |finding: &&Finding| finding.severity == record::Severity::Failure && finding.id != "claim";

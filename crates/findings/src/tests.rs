@@ -133,6 +133,24 @@ fn fakes_and_losses_are_the_verdict() {
 }
 
 #[test]
+fn no_trick_is_claimed_where_the_host_answered() {
+    let fill = |test: &str, content: Content, bps: f64| {
+        let mut cell = cell(test, 1, MIB);
+        (cell.params.content, cell.metrics.bps) = (Some(content), Some(known(bps, 0.02, 256)));
+        cell
+    };
+    let mut record = with(vec![fill("zero-fill", Content::Zeros, 556e6), fill("random-fill", Content::Incompressible, 80e6)]);
+    check(&record, "compression", true);
+    for flag in [Flag::HostCached, Flag::BusyHost { load_per_core: 10.5 }] {
+        record.flags = vec![flag];
+        check(&record, "compression", false);
+        assert!(statement(&record, "host").contains("none is claimed"));
+    }
+    record.flags = vec![Flag::BusyHost { load_per_core: 0.6 }];
+    check(&record, "compression", true);
+}
+
+#[test]
 fn a_medium_that_was_only_checked_is_told_so_first() {
     let mut probe = cell("capacity", 1, 512);
     probe.metrics.other.insert("type".into(), Estimate { value: 0.0, ci95: None, n: 1 });
