@@ -7,17 +7,67 @@ use serde_json::Value;
 
 use crate::support::{Flashmark, Scratch};
 
+/// The first five lines that `run --suite standard` prints, as one.
+fn opening(profile: &str) -> String {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.run(&["run", &format!("sim:{profile}"), "--suite", "standard", "--quiet"]);
+    let opening = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
+    opening.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn whoever_measures_a_bad_card_reads_so_in_the_first_five_lines() {
-    for profile in ["sd-worst", "class10", "usb2-voyager", "cf-kingston-266x"] {
-        let flashmark = Flashmark::new();
-        let ran = flashmark.done(&["run", &format!("sim:{profile}"), "--suite", "standard", "--quiet"]);
-        let opening = ran.out.lines().take(5).collect::<Vec<_>>().join(" ");
-        let flat = opening.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains("Unusable as a root disk"), "{profile}: {flat}");
-        assert!(flat.contains("a second, a laptop disk does 90"), "{profile}: {flat}");
-        let found = flashmark.record().findings;
-        assert_eq!((found[0].id.as_str(), found[0].severity), ("verdict", Severity::Warning));
+fn whoever_measures_a_bad_card_reads_so_and_why_in_the_first_five_lines() {
+    let slow = [
+        "sd-worst",
+        "sd-class4",
+        "class10",
+        "class10-bypass",
+        "usb2-voyager",
+        "cf-kingston-266x",
+        "zero-cheat",
+        "span-cheat-16",
+        "span-cheat-128",
+    ];
+    for profile in slow {
+        let said = opening(profile);
+        assert!(said.contains("Unusable as a root disk"), "{profile}: {said}");
+        assert!(said.contains("a second, a laptop disk does 90"), "{profile}: {said}");
+    }
+    let said = opening("pattern-cheat");
+    assert!(said.contains("Poor as a root disk") && said.contains("a laptop disk does 90"), "{said}");
+}
+
+#[test]
+fn whoever_measures_a_fake_or_a_dying_medium_reads_that_first() {
+    let told = [
+        ("fake-limbo", "it says 64 GiB, it has", "is lost without an error"),
+        ("fake-wrap", "it says 64 GiB, it has", "overwrites what is in front"),
+        ("chain", "it says 64 GiB, it has", "partly lost and partly overwrites"),
+        ("worn", "It failed while it was measured", "worn out at byte"),
+    ];
+    for (profile, what, why) in told {
+        let said = opening(profile);
+        assert!(said.contains("Do not use it.") && said.contains(what) && said.contains(why), "{profile}: {said}");
+    }
+    let ran = Flashmark::new().run(&["run", "sim:fake-limbo", "--suite", "standard", "--quiet"]);
+    assert_eq!(ran.code, Some(1), "a fake fails the check");
+}
+
+#[test]
+fn what_the_run_wore_is_told() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
+    let told = flashmark.done(&["show", "--findings"]).out;
+    assert!(told.contains("This run wrote") && told.contains("docs/findings/wear.md"), "{told}");
+}
+
+#[test]
+fn patterns_of_uflip_are_put_in_words() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", "sim:class6", "--only", "uflip", "--quiet"]);
+    let told = flashmark.done(&["show", "--findings"]).out;
+    for page in ["random-locality", "write-rows", "write-order", "pauses"] {
+        assert!(told.contains(&format!("docs/findings/{page}.md")), "{page}: {told}");
     }
 }
 
