@@ -5,7 +5,7 @@
 //! each side's turns are put together, so that what else the machine does falls on both; the median of the pairs' ratios counts.
 
 mod cells;
-mod ground;
+pub mod ground;
 mod page;
 mod rivals;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Everything about the project that is not the program: checks, generated documents, comparisons with other tools.
 
 mod agree;
+mod agree_work;
 mod attached;
 mod bench;
 mod docs;
@@ -32,6 +33,10 @@ enum Task {
     Completions { directory: PathBuf },
     /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
     Agree(agree::Flags),
+    /// Measures whether works on a mounted file system agree with fio, on a loop device of its own (root).
+    AgreeWork(agree_work::Flags),
+    /// Does one work in a directory and prints its cells.
+    Work(agree_work::Once),
     /// Attaches simulated media and measures them with fio, flashbench, f3probe and the program itself, against what the models say. Needs root.
     Attached(attached::Flags),
     /// Measures how fast the program is, as ratios against fio.
@@ -51,6 +56,8 @@ fn main() -> anyhow::Result<()> {
         Task::Man { directory } => pages::man(&directory),
         Task::Completions { directory } => pages::completions(&directory),
         Task::Agree(flags) => agree::run(root, &flags),
+        Task::AgreeWork(flags) => agree_work::run(root, &flags),
+        Task::Work(flags) => agree_work::once(&flags),
         Task::Attached(flags) => attached::run(root, &flags),
         Task::Bench(flags) => bench::run(root, &flags),
         Task::Truth(flags) => truth::run(root, &flags),

@@ -1,0 +1,51 @@
+//! The forms that are held against fio: each once in our words and once in fio's (flash.md J).
+
+/// One form of a work.
+pub struct Form {
+    /// The work.
+    pub work: &'static str,
+    /// `params.form` of its cell.
+    pub name: &'static str,
+    /// fio's job, without the directory.
+    pub fio: &'static [&'static str],
+}
+
+/// The works with their settings: short enough to be done many times.
+pub const WORKS: [(&str, &[&str]); 2] = [
+    ("record-ops", &["size=16MiB"]),
+    ("threads", &["forms=honest", "honest_size=16MiB", "time=1s", "pause=0s", "phases=write,rewrite,read,random-read,random-write"]),
+];
+
+/// What all jobs have in common: records of 4 KiB of one repeated byte, past the page cache, one at a time.
+pub const FIO: [&str; 9] = [
+    "--name=agree",
+    "--bs=4k",
+    "--direct=1",
+    "--thread",
+    "--ioengine=psync",
+    "--fallocate=none",
+    "--buffer_pattern=0xa5",
+    "--randrepeat=0",
+    "--lat_percentiles=1",
+];
+
+/// In the order in which both sides do them: the first makes the files.
+pub const FORMS: [Form; 9] = [
+    Form { work: "record-ops", name: "write", fio: &["--rw=write", "--filename=records", "--size=16m", "--sync=1", NEW] },
+    Form { work: "record-ops", name: "rewrite", fio: &["--rw=write", "--filename=records", "--size=16m", "--sync=1"] },
+    Form { work: "record-ops", name: "random-read", fio: &["--rw=randread", "--filename=records", "--size=16m"] },
+    Form { work: "record-ops", name: "random-write", fio: &["--rw=randwrite", "--filename=records", "--size=16m", "--sync=1"] },
+    Form { work: "threads", name: "honest-write", fio: &["--rw=write", LANES, FILES, SIZE, NEW] },
+    Form { work: "threads", name: "honest-rewrite", fio: &["--rw=write", LANES, FILES, SIZE, TIMED, SECOND] },
+    Form { work: "threads", name: "honest-read", fio: &["--rw=read", LANES, FILES, SIZE, TIMED, SECOND] },
+    Form { work: "threads", name: "honest-random-read", fio: &["--rw=randread", LANES, FILES, SIZE, TIMED, SECOND] },
+    Form { work: "threads", name: "honest-random-write", fio: &["--rw=randwrite", LANES, FILES, SIZE, TIMED, SECOND] },
+];
+
+/// The file grows with each write, as iozone's does; fio would otherwise make it as large as it becomes at once.
+const NEW: &str = "--create_on_open=1";
+const LANES: &str = "--numjobs=4";
+const FILES: &str = "--filename_format=lane.$jobnum";
+const SIZE: &str = "--size=16m";
+const TIMED: &str = "--time_based";
+const SECOND: &str = "--runtime=1";
