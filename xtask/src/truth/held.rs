@@ -201,7 +201,10 @@ impl Truths<'_> {
             let ages = said.params.direction == Some(Direction::Write);
             let aged_bytes = if ages { said.aged_bytes / AGE_STEP * AGE_STEP + AGE_STEP / 2 } else { 0 };
             let start_bytes = if ages { said.written_bytes.next_power_of_two() } else { usual.start_bytes };
-            return Circumstances { unit: unit_of(said.seed), aged_bytes, start_bytes, ..usual };
+            // A fill that was cut short would begin again in the middle, see `params_of`.
+            let is_fill = ages && said.params.pattern == Some(Pattern::Sequential);
+            let span_bytes = said.params.span_bytes.filter(|_| !is_fill).unwrap_or(u64::MAX);
+            return Circumstances { unit: unit_of(said.seed), aged_bytes, start_bytes, span_bytes, ..usual };
         }
         // The medium rests while record-ops writes to a file, and then single sectors may all find room in a cache.
         let is_rested = said.test == "sector-write" && self.most_bytes < long_run::volatile_bytes(self.profile);

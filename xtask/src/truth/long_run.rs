@@ -46,6 +46,8 @@ pub struct Circumstances {
     pub aged_bytes: u64,
     /// What one start writes at most, in bytes, so that what the run did not use up is not used up here either.
     pub start_bytes: u64,
+    /// How much of the span the run had, where a bad place ended the filling of it early; else all.
+    pub span_bytes: u64,
     /// Whether it had had a rest, so that a volatile cache was empty.
     pub is_rested: bool,
 }
@@ -53,7 +55,7 @@ pub struct Circumstances {
 impl Circumstances {
     /// Of a medium that is like all others of its product.
     pub fn usual(state: State) -> Circumstances {
-        Circumstances { state, unit: 0, aged_bytes: 0, start_bytes: START_BYTES, is_rested: false }
+        Circumstances { state, unit: 0, aged_bytes: 0, start_bytes: START_BYTES, span_bytes: u64::MAX, is_rested: false }
     }
 }
 
@@ -180,7 +182,7 @@ impl<'a> Medium<'a> {
         let mut device = SimDevice::of_unit(profile, found.unit, Options { seed, capacity: None, keep_data: false });
         let buffer_bytes = params.block_bytes.unwrap_or(0).max(FILL_BYTES) as usize;
         device.prepare(params.threads * params.queue_depth, buffer_bytes).expect("buffers in memory can be made");
-        let span = Extent::new(params.span_offset_bytes.unwrap_or(0), params.span_bytes.unwrap_or(0));
+        let span = Extent::new(params.span_offset_bytes.unwrap_or(0), params.span_bytes.unwrap_or(0).min(found.span_bytes));
         Medium { profile, params, found, device, span, random: Random::new(seed, "long run") }
     }
 
