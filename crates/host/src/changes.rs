@@ -115,7 +115,7 @@ impl Changes {
         Ok(loopdev::attach_with(file, options)?)
     }
 
-    /// Changes a setting of a device's queue ("scheduler", "discard_max_bytes"). What the queue was like is noted before the first change.
+    /// Changes a setting of a device's queue ("scheduler"). What the queue was like is noted before the first change.
     pub fn set_queue(&mut self, disk: &Disk, setting: &str, value: &str) -> Result<(), ChangeError> {
         let of = QueueOf::new(disk);
         let known = self.made.iter().any(|change| matches!(change, Change::Queue { of: known, .. } if *known == of));

@@ -21,7 +21,8 @@ pub struct Recipe {
     options: &'static [&'static str],
     /// What of `-E` of mke2fs it needs; given there once, with the alignment.
     extended: &'static str,
-    /// Mount options without which it would work in the background while others measure.
+    /// Mount options without which it would work in the background, or discard, while others measure; what the user asks for comes after them
+    /// and wins.
     quiet: &'static [&'static str],
     /// How mkfs is told of allocation units.
     alignment: Alignment,
@@ -92,8 +93,8 @@ pub const RECIPES: &[Recipe] = &[
         least_bytes: 300 * MIB,
         ..OTHER
     },
-    Recipe { name: "btrfs", kind: "btrfs", options: &["-K"], alignment: Alignment::None, least_bytes: 128 * MIB, ..OTHER },
-    Recipe { name: "f2fs", kind: "f2fs", options: &["-t", "0"], alignment: Alignment::Sections, least_bytes: 64 * MIB, ..OTHER },
+    Recipe { name: "btrfs", kind: "btrfs", options: &["-K"], quiet: &["nodiscard"], alignment: Alignment::None, least_bytes: 128 * MIB, ..OTHER },
+    Recipe { name: "f2fs", kind: "f2fs", options: &["-t", "0"], quiet: &["nodiscard"], alignment: Alignment::Sections, least_bytes: 64 * MIB, ..OTHER },
     Recipe { name: "jfs", kind: "jfs", alignment: Alignment::None, ..OTHER },
     Recipe { name: "nilfs2", kind: "nilfs2", options: &["-K"], alignment: Alignment::Segment, least_bytes: 128 * MIB, ..OTHER },
     Recipe { name: "vfat", kind: "vfat", options: &["-F", "32"], alignment: Alignment::None, least_bytes: 64 * MIB, ..OTHER },
@@ -120,7 +121,7 @@ impl Recipe {
             options.extend(["-E".to_owned(), extended.join(",")]);
         }
         let quiet = self.quiet.iter().map(|word| (*word).to_owned());
-        MkfsSpec { kind: self.kind.to_owned(), options, mount_options: mount_options.iter().cloned().chain(quiet).collect() }
+        MkfsSpec { kind: self.kind.to_owned(), options, mount_options: quiet.chain(mount_options.iter().cloned()).collect() }
     }
 
     /// What tells mkfs of allocation units of that size; `None` where it cannot be told, or not of this size.
@@ -186,11 +187,11 @@ mod tests {
     #[test]
     fn mkfs_is_told_of_allocation_units_in_its_own_words() {
         let au = Some(4 * MIB);
-        insta::assert_snapshot!(words("ext4", au), @"ext4 -b 4096 -E nodiscard,stride=1,stripe-width=1024, noatime, noinit_itable");
-        insta::assert_snapshot!(words("ext4", None), @"ext4 -b 4096 -E nodiscard, noatime, noinit_itable");
-        insta::assert_snapshot!(words("ext4-nojournal", au), @"ext4 -b 4096 -O ^has_journal -E nodiscard,stride=1,stripe-width=1024, noatime, noinit_itable");
+        insta::assert_snapshot!(words("ext4", au), @"ext4 -b 4096 -E nodiscard,stride=1,stripe-width=1024, noinit_itable, noatime");
+        insta::assert_snapshot!(words("ext4", None), @"ext4 -b 4096 -E nodiscard, noinit_itable, noatime");
+        insta::assert_snapshot!(words("ext4-nojournal", au), @"ext4 -b 4096 -O ^has_journal -E nodiscard,stride=1,stripe-width=1024, noinit_itable, noatime");
         insta::assert_snapshot!(words("xfs", au), @"xfs -K -d su=4194304,sw=1, noatime");
-        insta::assert_snapshot!(words("f2fs", au), @"f2fs -t 0 -s 2, noatime");
+        insta::assert_snapshot!(words("f2fs", au), @"f2fs -t 0 -s 2, nodiscard, noatime");
         insta::assert_snapshot!(words("nilfs2", au), @"nilfs2 -K -B 1024, noatime");
         insta::assert_snapshot!(words("exfat", au), @"exfat -b 4194304, noatime");
     }

@@ -10,7 +10,7 @@ use crate::roots::{DeviceNumber, Roots, number, text};
 
 /// Settings of a queue that are remembered before a scheduler is changed: the kernel sets the number of requests anew with each scheduler, and
 /// bfq switches the throttling of writeback off. In the order of noting; they are restored from the end, the scheduler first.
-pub(crate) const REMEMBERED: [&str; 5] = ["discard_max_bytes", "read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
+pub(crate) const REMEMBERED: [&str; 4] = ["read_ahead_kb", "wbt_lat_usec", "nr_requests", "scheduler"];
 
 /// Bytes written to a device since it is there, by whomever.
 pub fn written_bytes(disk: &Disk) -> u64 {
@@ -105,23 +105,13 @@ impl QueueOf {
         text.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect()
     }
 
-    /// What has to be written so that the kernel then says `value`: it shows the largest discard as whole sectors and takes only multiples of
-    /// the granularity, cut off at what the hardware does.
-    fn writable(&self, setting: &str, value: &str) -> String {
-        let granularity = || number(&self.dir().join("queue/discard_granularity")).filter(|bytes| *bytes > 0);
-        match (setting, value.parse::<u64>()) {
-            ("discard_max_bytes", Ok(bytes)) => bytes.next_multiple_of(granularity().unwrap_or(1)).to_string(),
-            _ => value.to_owned(),
-        }
-    }
-
     /// Changes a setting that is not so already, and looks whether the kernel took it.
     pub fn set(&self, setting: &str, value: &str) -> Result<(), QueueError> {
         if self.get(setting).as_deref() == Some(value) {
             return Ok(());
         }
         let (disk, setting_name, wanted) = (self.disk.clone(), setting.to_owned(), value.to_owned());
-        if let Err(source) = fs::write(self.dir().join("queue").join(setting), self.writable(setting, value)) {
+        if let Err(source) = fs::write(self.dir().join("queue").join(setting), value) {
             // the kernel looks for a module of that name first
             if setting == "scheduler" && source.kind() == io::ErrorKind::InvalidInput {
                 return Err(QueueError::NoScheduler { disk, scheduler: wanted, offered: self.schedulers() });
@@ -130,6 +120,8 @@ impl QueueOf {
         }
         match self.get(setting) {
             Some(now) if now == value => Ok(()),
+            // some kernels take any word for it and keep to what they have
+            _ if setting == "scheduler" => Err(QueueError::NoScheduler { disk, scheduler: wanted, offered: self.schedulers() }),
             now => Err(QueueError::NotTaken { disk, setting: setting_name, value: wanted, now: now.unwrap_or_default() }),
         }
     }

@@ -2,7 +2,7 @@
 
 use findings::matrix::{Matrix, Place, Standing, WorkPlaces};
 use record::units::significant;
-use record::{Record, TargetKind};
+use record::{Ended, Record, Stop, TargetKind};
 
 use crate::tables::Table;
 use crate::{doubts, text, words};
@@ -10,7 +10,7 @@ use crate::{doubts, text, words};
 /// The summary of a matrix for a terminal; sentences in lines of at most `width` columns, tables as wide as they need to be.
 pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
     let mut out = text::paragraph(&words::medium_line(record), width);
-    if let Some(state) = doubts::state(record) {
+    if let Some(state) = state(record) {
         out += &text::paragraph(&state, width);
     }
     for work in &matrix.works {
@@ -41,6 +41,18 @@ pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
         out += &text::paragraph(&format!("Left out: {what}: {reason}"), width);
     }
     out
+}
+
+/// Said of a matrix that is not finished: tries are counted, not the cells that each of them leaves.
+pub(crate) fn state(record: &Record) -> Option<String> {
+    let tries = record.cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Interrupted).count();
+    let how = match record.run.ended {
+        Ended::Complete => return None,
+        Ended::Running => "is under way",
+        Ended::Interrupted => "was interrupted",
+        Ended::Error => "was ended by an error",
+    };
+    Some(format!("The matrix {how}: {tries} of {} planned tries are done; flashmark resume goes on.", record.plan.len()))
 }
 
 /// All ways of one work, the best first.

@@ -54,10 +54,7 @@ impl Field {
                 let folder = &directory.place.path;
                 fits(folder, request)?;
                 let file = changes.make_file(folder, request.file_bytes, true).or_io()?;
-                let block = over_file(&mut changes, &file, &mut flags)?;
-                // A hole that a discard leaves has to be filled anew by whoever writes there next, which would be charged to the wrong one.
-                changes.set_queue(&block.disk, "discard_max_bytes", "0").or_internal()?;
-                block
+                over_file(&mut changes, &file, &mut flags)?
             }
         };
         let medium = medium.unwrap_or_else(|| block.disk.medium.clone());
