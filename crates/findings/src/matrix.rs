@@ -40,6 +40,8 @@ pub struct Overall {
     pub relative: f64,
     /// The work at which it loses most, and how near it comes to the best there.
     pub weakest: (String, f64),
+    /// Whether at least one work has a best that can be shown; if not, the order may be chance.
+    pub is_shown: bool,
 }
 
 /// What came of one work.
@@ -190,6 +192,7 @@ fn place(way: &Way, cells: &[&Cell], figures: &[f64], placed: &Placed, best: f64
 
 fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
     let [first, _, ..] = works else { return Vec::new() };
+    let is_shown = works.iter().any(|work| work.places.get(1).is_some_and(|second| second.standing == Standing::Worse));
     let of_way = |way: &Way| {
         let relatives: Option<Vec<(String, f64)>> =
             works.iter().map(|work| Some((work.work.clone(), work.places.iter().find(|place| place.way == *way)?.relative))).collect();
@@ -197,7 +200,7 @@ fn overall(works: &[WorkPlaces]) -> Vec<Overall> {
         let sum: f64 = relatives.iter().map(|(_, relative)| relative.ln()).sum();
         let relative = (sum / relatives.len() as f64).exp();
         let weakest = relatives.into_iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(Overall { way: way.clone(), relative, weakest })
+        Some(Overall { way: way.clone(), relative, weakest, is_shown })
     };
     let mut all: Vec<Overall> = first.places.iter().filter_map(|place| of_way(&place.way)).collect();
     all.sort_by(|a, b| b.relative.total_cmp(&a.relative));
@@ -285,8 +288,9 @@ impl Overall {
     /// In words.
     pub fn statement(&self) -> String {
         let percent = |relative: f64| significant(relative * 100.0);
+        let doubt = if self.is_shown { "" } else { " No work has a best that can be shown, so this may be chance." };
         format!(
-            "Over all works: {} comes nearest to the best of each, {} % of it on average and {} % at {}.",
+            "Over all works: {} comes nearest to the best of each, {} % of it on average and {} % at {}.{doubt}",
             self.way.words(),
             percent(self.relative),
             percent(self.weakest.1),
