@@ -10,57 +10,15 @@ mod generated;
 mod pages;
 mod schema;
 mod section;
+mod tasks;
 mod tidy;
 mod truth;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::Parser;
-
-/// The workspace's own tools.
-#[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask")]
-enum Task {
-    /// Checks the walls between the rooms and the papers beside the code.
-    Tidy,
-    /// Writes the JSON Schema of the record to docs/record.schema.json.
-    Schema(generated::Flags),
-    /// Writes docs/command-line.md and docs/tests.md from the program itself.
-    Docs(generated::Flags),
-    /// Writes the man pages into a directory.
-    Man { directory: PathBuf },
-    /// Writes the shell completions into a directory.
-    Completions { directory: PathBuf },
-    /// Measures whether our numbers agree with fio's, on a loop device of its own (root).
-    Agree(agree::Flags),
-    /// Measures whether works on a mounted file system agree with fio, on a loop device of its own (root).
-    AgreeWork(agree_work::Flags),
-    /// Does one work in a directory and prints its cells.
-    Work(agree_work::Once),
-    /// Attaches simulated media and measures them with fio, flashbench, f3probe and the program itself, against what the models say. Needs root.
-    Attached(attached::Flags),
-    /// Measures how fast the program is, as ratios against fio.
-    Bench(bench::Flags),
-    /// Holds what `standard` says of simulated media against what is true of them; the table of docs/truth.md.
-    Truth(truth::Flags),
-    /// Measures how large the program is, how fast it starts, how much memory a run takes.
-    Footprint(footprint::Flags),
-}
+use clap::Parser as _;
 
 fn main() -> anyhow::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
-    match Task::parse() {
-        Task::Tidy => tidy::run(root),
-        Task::Schema(flags) => schema::run(root, &flags),
-        Task::Docs(flags) => docs::run(root, &flags),
-        Task::Man { directory } => pages::man(&directory),
-        Task::Completions { directory } => pages::completions(&directory),
-        Task::Agree(flags) => agree::run(root, &flags),
-        Task::AgreeWork(flags) => agree_work::run(root, &flags),
-        Task::Work(flags) => agree_work::once(&flags),
-        Task::Attached(flags) => attached::run(root, &flags),
-        Task::Bench(flags) => bench::run(root, &flags),
-        Task::Truth(flags) => truth::run(root, &flags),
-        Task::Footprint(flags) => footprint::run(root, &flags),
-    }
+    tasks::run(root, tasks::Task::parse())
 }

@@ -64,7 +64,7 @@ pub(crate) fn worst_of(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_by
 /// The tests whose writes were looked at, for the evidence: "of random-write and sector-write".
 pub(crate) fn looked_at(record: &Record, tests: &[&str]) -> String {
     let has = |test: &&str| worst_of(record, |cell| cell.test == *test, 64 * KIB).is_some();
-    format!("small writes of {}", tests.iter().copied().filter(|test| has(&test)).collect::<Vec<_>>().join(", "))
+    format!("small writes of {}", tests.iter().copied().filter(|test| has(test)).collect::<Vec<_>>().join(", "))
 }
 
 /// What the histograms of the small writes of work say.

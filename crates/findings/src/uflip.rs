@@ -137,7 +137,11 @@ fn order(record: &Record) -> Option<Finding> {
         (true, _) => "It minds no order: backwards, in one place and in steps writes cost what they cost in a row.".to_owned(),
         (false, true) => format!("It wants writes in a row; any other order costs more: {}.", slow_words.join(", ")),
         (false, false) => {
-            format!("It minds the order of writes: against a row these cost more: {}. No more costs: {}.", slow_words.join(", "), same_words.join(", "))
+            format!(
+                "It minds the order of writes: against a row these cost more: {}. No more costs: {}.",
+                slow_words.join(", "),
+                same_words.join(", ")
+            )
         }
     };
     let lines = found
@@ -241,7 +245,12 @@ fn parallel(record: &Record) -> Option<Finding> {
     }
     let helped = [&reads, &writes].into_iter().flatten().any(|found| found.0.value >= HELPS);
     let lead = if helped { "It works on several I/Os at once" } else { "It does one thing at a time" };
-    let figures: Vec<Figure<'_>> = [reads, writes].into_iter().flatten().flat_map(|(_, most, one, best)| [Some(one), Some(best).filter(|_| most > 1.0)]).flatten().collect();
+    let figures: Vec<Figure<'_>> = [reads, writes]
+        .into_iter()
+        .flatten()
+        .flat_map(|(_, most, one, best)| [Some(one), Some(best).filter(|_| most > 1.0)])
+        .flatten()
+        .collect();
     Some(
         Draft::info("parallel", format!("{lead}: {}.", parts.join(", ")))
             .figures(&figures)

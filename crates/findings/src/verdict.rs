@@ -320,8 +320,10 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[&Finding]) -> 
 
 /// The verdict where nothing but what the medium keeps was looked at: that it passed.
 pub(crate) fn of_checks(findings: &[Finding]) -> Option<Finding> {
-    let passed: Vec<&Finding> =
-        findings.iter().filter(|finding| ["capacity", "verify"].contains(&finding.id.as_str()) && finding.severity == Severity::Info).collect();
+    let passed: Vec<&Finding> = findings
+        .iter()
+        .filter(|finding| ["capacity", "verify"].contains(&finding.id.as_str()) && finding.severity == Severity::Info)
+        .collect();
     let said = passed.iter().map(|finding| finding.statement.as_str()).collect::<Vec<_>>().join(" ");
     let evidence = passed.iter().flat_map(|finding| finding.evidence.iter().cloned());
     (!passed.is_empty()).then(|| Draft::info("verdict", said).notes(evidence).done())

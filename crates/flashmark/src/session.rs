@@ -120,7 +120,9 @@ fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>, owing: &Arc<AtomicBool>
         while !over.load(Ordering::SeqCst) {
             if owing.load(Ordering::SeqCst) {
                 if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
-                    eprintln!("\nflashmark: interrupted; puts back what lay on the medium first. A second Ctrl-C would leave it overwritten");
+                    eprintln!(
+                        "\nflashmark: interrupted; puts back what lay on the medium first. A second Ctrl-C would leave it overwritten"
+                    );
                 }
             } else if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
                 if let Ok(replayed) = dir.replay() {

@@ -93,8 +93,24 @@ pub const RECIPES: &[Recipe] = &[
         least_bytes: 300 * MIB,
         ..OTHER
     },
-    Recipe { name: "btrfs", kind: "btrfs", options: &["-K"], quiet: &["nodiscard"], alignment: Alignment::None, least_bytes: 128 * MIB, ..OTHER },
-    Recipe { name: "f2fs", kind: "f2fs", options: &["-t", "0"], quiet: &["nodiscard"], alignment: Alignment::Sections, least_bytes: 64 * MIB, ..OTHER },
+    Recipe {
+        name: "btrfs",
+        kind: "btrfs",
+        options: &["-K"],
+        quiet: &["nodiscard"],
+        alignment: Alignment::None,
+        least_bytes: 128 * MIB,
+        ..OTHER
+    },
+    Recipe {
+        name: "f2fs",
+        kind: "f2fs",
+        options: &["-t", "0"],
+        quiet: &["nodiscard"],
+        alignment: Alignment::Sections,
+        least_bytes: 64 * MIB,
+        ..OTHER
+    },
     Recipe { name: "jfs", kind: "jfs", alignment: Alignment::None, ..OTHER },
     Recipe { name: "nilfs2", kind: "nilfs2", options: &["-K"], alignment: Alignment::Segment, least_bytes: 128 * MIB, ..OTHER },
     Recipe { name: "vfat", kind: "vfat", options: &["-F", "32"], alignment: Alignment::None, least_bytes: 64 * MIB, ..OTHER },

@@ -25,9 +25,9 @@ use crate::place::{NotProved, prove_on_device};
 use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
 use crate::tool::{self, ToolError};
+use note::Note;
 pub use note::{Leftover, clean_leftovers};
 pub(crate) use note::{NoteFile, boot_id};
-use note::Note;
 use region::Region;
 
 /// Regions begin and end at multiples of this: the page of every file system and the largest logical block of a medium.

@@ -183,3 +183,79 @@ fn udev(record: &Record, scheduler: &str) -> String {
         quoted(scheduler)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use record::{Cell, Estimate, Params, PlannedCell};
+
+    use super::*;
+    use crate::demo;
+
+    fn cell(filesystem: &str, scheduler: &str, repeat: u32, figure: f64) -> Cell {
+        let mut cell = Cell::begun(format!("untar/{filesystem}/{scheduler}#{repeat}"), "untar", Params::default());
+        cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
+        cell.metrics.other.insert("worst_stall_ns".to_owned(), Estimate { value: 2e6, ci95: None, n: 1 });
+        cell.metrics.other.insert("extents_per_file_after".to_owned(), Estimate { value: 1.5, ci95: None, n: 1 });
+        let labels =
+            [("work", "untar"), ("filesystem", filesystem), ("align", "no"), ("mount_options", "noatime"), ("scheduler", scheduler)];
+        cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        cell.labels.insert("repeat".to_owned(), repeat.to_string());
+        cell.labels.insert("mkfs".to_owned(), format!("mkfs.{filesystem} DEVICE"));
+        cell
+    }
+
+    fn record() -> Record {
+        let mut record = demo::good();
+        let figures = [("ext4", "none", 100.0), ("ext4", "bfq", 50.0), ("xfs", "none", 70.0), ("xfs", "bfq", 40.0)];
+        record.cells = figures
+            .iter()
+            .flat_map(|(fs, scheduler, figure)| (1..=3).map(move |repeat| cell(fs, scheduler, repeat, figure + f64::from(repeat))))
+            .collect();
+        let planned = |cell: &Cell| PlannedCell {
+            id: cell.id.clone(),
+            test: cell.test.clone(),
+            params: Params::default(),
+            max_ns: 0,
+            max_written_bytes: 0,
+        };
+        record.plan = record.cells.iter().map(planned).collect();
+        record.findings = Vec::new();
+        record.skipped = Vec::new();
+        record.medium.serial = Some("42\"".to_owned());
+        record.medium.cid = None;
+        record.target.device = Some("sdb".to_owned());
+        record.target.kind = TargetKind::Block;
+        record
+    }
+
+    #[test]
+    fn the_best_comes_first_and_with_the_lines_to_type() {
+        let record = record();
+        let matrix = findings::matrix::of(&record).unwrap();
+        let text = summary(&record, &matrix, 80);
+        assert!(text.contains("untar: ext4 (noatime) with none is best: 102 a second, 1.42 times"), "{text}");
+        let (way, lines) = commands(&record, &matrix).unwrap();
+        assert_eq!((way.as_str(), lines[0].1.as_str()), ("ext4 (noatime) with none", "mkfs.ext4 /dev/sdb"));
+        insta::assert_snapshot!(lines[1].1, @"UUID=THE-UUID  /MOUNT/POINT  ext4  noatime  0  2");
+        insta::assert_snapshot!(lines[2].1, @r#"ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ENV{ID_SERIAL_SHORT}=="42?", ATTR{queue/scheduler}="none""#);
+    }
+
+    #[test]
+    fn the_page_has_a_heat_map_and_lets_nothing_out() {
+        let mut record = record();
+        record.cells[0].labels.insert("scheduler".to_owned(), "<b>evil</b>".to_owned());
+        let page = crate::html::page(&record);
+        assert!(page.contains("<table class=\"heat\">") && page.contains("h10 equal"), "{page}");
+        assert!(!page.contains("<b>evil"), "markup from a record");
+        // Nothing but classes carries style: the policy of the page lets no other through.
+        assert!(!page.contains("style=\""));
+    }
+
+    #[test]
+    fn an_unfinished_one_counts_tries() {
+        let mut record = record();
+        record.run.ended = Ended::Interrupted;
+        record.cells.truncate(5);
+        assert_eq!(state(&record).unwrap(), "The matrix was interrupted: 5 of 12 planned tries are done; flashmark resume goes on.");
+    }
+}

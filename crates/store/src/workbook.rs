@@ -294,3 +294,68 @@ fn about(sheet: &mut Worksheet, record: &Record) -> Result<(), XlsxError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use record::{Estimate, Params};
+
+    use super::*;
+
+    fn cell(filesystem: &str, repeat: u32, figure: f64) -> Cell {
+        let mut cell = Cell::begun(format!("{filesystem}#{repeat}"), "untar", Params::default());
+        cell.metrics.iops = Some(Estimate { value: figure, ci95: None, n: 1 });
+        let labels =
+            [("work", "untar"), ("filesystem", filesystem), ("align", "no"), ("mount_options", "noatime,discard"), ("scheduler", "none")];
+        cell.labels = labels.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        cell.labels.insert("repeat".to_owned(), repeat.to_string());
+        cell
+    }
+
+    fn record() -> Record {
+        let mut failed = cell("jfs", 1, 1.0);
+        failed.stop = Stop::Error;
+        failed.reason = Some("=HYPERLINK(\"evil\")".to_owned());
+        let mut detail = cell("ext4", 1, 9.0);
+        detail.labels.insert("part".to_owned(), "1".to_owned());
+        detail.metrics.other.insert("fairness".to_owned(), Estimate { value: 0.5, ci95: None, n: 4 });
+        Record {
+            schema: record::SCHEMA.to_owned(),
+            run: record::Run::default(),
+            medium: record::Medium::default(),
+            host: None,
+            target: record::Target::default(),
+            plan: Vec::new(),
+            cells: vec![cell("xfs", 1, 50.0), cell("ext4", 2, 110.0), cell("ext4", 1, 100.0), detail, failed],
+            skipped: Vec::new(),
+            flags: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn raw_values_are_one_line_a_try_and_no_text_is_a_formula() {
+        insta::assert_snapshot!(csv(&record()).replace('\r', ""), @r#"
+        work,file system,fitted to AU,mount options,scheduler,repeat,outcome,result,unit,worst stall ms,median ms,p99 ms,fairness,extents per file before,extents per file after,read time against one piece,bytes written,elapsed s,reason,made by
+        untar,ext4,no,"noatime,discard",none,1,done,100,a second,,,,0.5,,,,0,0,,
+        untar,ext4,no,"noatime,discard",none,2,done,110,a second,,,,,,,,0,0,,
+        untar,jfs,no,"noatime,discard",none,1,failed,,,,,,,,,,0,0,"'=HYPERLINK(""evil"")",
+        untar,xfs,no,"noatime,discard",none,1,done,50,a second,,,,,,,,0,0,,
+        "#);
+    }
+
+    #[test]
+    fn a_summary_row_is_a_combination() {
+        let rows = rows(&tries(&record()));
+        let told: Vec<(&str, Option<f64>)> = rows.iter().map(|row| (row.labels[1].as_str(), row.mean())).collect();
+        assert_eq!(told, [("ext4", Some(105.0)), ("jfs", None), ("xfs", Some(50.0))]);
+        assert_eq!(best_of(&rows), Some(105.0));
+    }
+
+    #[test]
+    fn a_workbook_is_made_of_anything() {
+        let empty = Record { cells: Vec::new(), ..record() };
+        for record in [record(), empty] {
+            assert!(workbook(&record).unwrap().starts_with(b"PK"));
+        }
+    }
+}

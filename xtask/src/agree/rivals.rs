@@ -142,7 +142,13 @@ impl<'a> Fio<'a> {
 
     /// Runs it.
     pub fn measure(&self) -> Result<Measured> {
-        let output = self.ground.pinned(Path::new("fio")).args(&self.words).arg("--output-format=json").output().context("taskset does not start")?;
+        let output = self
+            .ground
+            .pinned(Path::new("fio"))
+            .args(&self.words)
+            .arg("--output-format=json")
+            .output()
+            .context("taskset does not start")?;
         ensure!(output.status.success(), "{}: {}", self.command, String::from_utf8_lossy(&output.stderr).trim());
         let text = String::from_utf8_lossy(&output.stdout);
         let json = text.find('{').map(|at| &text[at..]).context("fio printed no JSON")?;

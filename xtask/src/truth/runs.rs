@@ -60,6 +60,7 @@ pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
         facts: medium.facts().clone(),
         au_bytes: profile.au_bytes(),
         writable: Ok(()),
+        borrowed: None,
         files: Ok(()),
         only: None,
         link_bps: None,

@@ -30,7 +30,10 @@ pub fn run(flags: &ResumeFlags) -> Result {
     let lock = dir.lock().or_refuse()?;
     let replayed = dir.replay().or_usage()?;
     if replayed.record.run.suite == lab::replay::TEST {
-        return usage(format_args!("{} is a replay of a trace, which has no cells to go on with; start it again with `flashmark replay`", dir.name()));
+        return usage(format_args!(
+            "{} is a replay of a trace, which has no cells to go on with; start it again with `flashmark replay`",
+            dir.name()
+        ));
     }
     let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
     let request: Request = serde_json::from_value(replayed.command.clone()).or_usage()?;

@@ -10,7 +10,7 @@ use record::{Ended, Stop};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, skipped, times, loop_device};
+use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, skipped, times};
 
 /// A suite of many short cells.
 const MANY_CELLS: &str = r#"

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, eventually, has_root, sum, tool, loop_device};
+use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, eventually, has_root, loop_device, sum, tool};
 
 /// A short cell, then one that lasts until something happens.
 fn suite(scratch: &Scratch, test: &str) -> PathBuf {

@@ -4,7 +4,7 @@ use std::fs;
 
 use record::{Ended, Flag, Stop};
 
-use crate::support::{Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, refused, sum, tool, loop_device};
+use crate::support::{Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device, refused, sum, tool};
 
 #[test]
 fn without_erase_a_medium_is_only_read() {

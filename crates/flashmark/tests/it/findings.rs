@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use record::{Record, Severity};
+use record::Record;
 use serde_json::Value;
 
 use crate::support::{Flashmark, Scratch};

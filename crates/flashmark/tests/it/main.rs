@@ -10,6 +10,7 @@ mod devices;
 mod doubts;
 mod failing;
 mod findings;
+mod matrix;
 mod refusals;
 mod replay;
 mod sim_runs;

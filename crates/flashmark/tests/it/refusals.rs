@@ -5,7 +5,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, refused, skipped, tool, loop_device};
+use crate::support::{
+    Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, loop_device, refused, skipped, tool,
+};
 
 /// What is said to a user without rights.
 fn said_to_nobody(words: &[&str], names: &[(&str, &str)]) -> String {

@@ -1,6 +1,7 @@
 //! The room on fabricated machines, and on real loop devices where the rights are there.
 #![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
 
+mod changes;
 mod claims;
 mod identity;
 mod machine;

@@ -74,7 +74,7 @@ pub fn kind(event: &[u8]) -> Option<u16> {
     event.get(..2)?.try_into().ok().map(u16::from_ne_bytes)
 }
 
-/// A line `field:TYPE NAME;	offset:N;	size:N;	signed:N;`.
+/// A line `field:TYPE NAME;    offset:N;    size:N;    signed:N;`.
 fn field(line: &str) -> Option<(&str, Field)> {
     let mut parts = line.trim().strip_prefix("field:")?.split(';').map(str::trim);
     let name = parts.next()?.rsplit(' ').next()?;

@@ -219,7 +219,7 @@ impl Medium {
             Mapping::Disk(_) => 0.0,
         };
         let paths = self.paths.as_ref();
-        own + self.row_us(bytes) + paths.filter(|paths| bytes % paths.unit_bytes != 0).map_or(0.0, |paths| paths.partial_us)
+        own + self.row_us(bytes) + paths.filter(|paths| !bytes.is_multiple_of(paths.unit_bytes)).map_or(0.0, |paths| paths.partial_us)
     }
 
     /// The allocation unit, and whether reads can show it: a read across two of them takes 25 us and a quarter more than one across two pages,

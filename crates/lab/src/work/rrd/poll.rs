@@ -43,7 +43,7 @@ impl Polls {
     /// Makes them.
     pub fn make_files(&self, shift: &mut Shift<'_, '_>) -> Result<(), WorkError> {
         for (number, (path, state)) in self.files.iter().enumerate() {
-            if let Some(folder) = path.parent().filter(|_| number as u64 % FILES_PER_FOLDER == 0) {
+            if let Some(folder) = path.parent().filter(|_| (number as u64).is_multiple_of(FILES_PER_FOLDER)) {
                 shift.check("making a directory", std::fs::create_dir(folder))?;
             }
             let made = File::create_new(path).and_then(|mut file| file.write_all(&state.image(&self.shape)));

@@ -1,0 +1,199 @@
+//! `matrix`: what is refused; trying on a loop device, to the end and killed in the middle; and that nothing is left behind.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use record::{Ended, Record, Stop};
+
+use crate::support::{Flashmark, LoopDevice, MIB, Scratch, as_nobody, eventually, has_root, read_record, skipped};
+
+/// A work of a moment.
+const LOGGER: &[&str] = &["--work", "logger", "--set", "logger.lines=40"];
+
+/// The scheduler in use.
+fn scheduler(device: &LoopDevice) -> String {
+    let text = fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name())).unwrap();
+    text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']')).unwrap_or_default().to_owned()
+}
+
+fn offers(device: &LoopDevice, name: &str) -> bool {
+    fs::read_to_string(format!("/sys/block/{}/queue/scheduler", device.name())).unwrap().contains(name)
+}
+
+/// Mounts and loop devices that have to do with this home or this folder.
+fn left(home: &Path, folder: &Path) -> Vec<String> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir("/sys/block").unwrap() {
+        let backing = fs::read_to_string(entry.unwrap().path().join("loop/backing_file")).unwrap_or_default();
+        if [home, folder].iter().any(|place| backing.starts_with(place.to_str().unwrap())) && backing.contains("flashmark-lab-") {
+            left.push(backing);
+        }
+    }
+    for folder in [home.join("staged"), folder.to_owned()] {
+        let names = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        left.extend(names.filter(|name| name.starts_with("flashmark-")));
+    }
+    left
+}
+
+/// Whether a file system on that device is mounted anywhere.
+fn is_mounted(device: &LoopDevice) -> bool {
+    fs::read_to_string("/proc/self/mounts").unwrap().lines().any(|line| line.starts_with(&format!("{} ", device.word())))
+}
+
+fn headlines(record: &Record) -> Vec<&record::Cell> {
+    record.cells.iter().filter(|cell| cell.label("part").is_empty()).collect()
+}
+
+/// A loop device over a file large enough for xfs.
+fn device(scratch: &Scratch) -> LoopDevice {
+    let file = scratch.file("image", "");
+    fs::File::options().write(true).open(&file).unwrap().set_len(320 * MIB).unwrap();
+    LoopDevice::new(&file)
+}
+
+#[test]
+fn what_cannot_be_tried_is_refused_before_anything_is_touched() {
+    let flashmark = Flashmark::new();
+    let said = |words: &[&str]| flashmark.run(words).said(&[]);
+    insta::assert_snapshot!(said(&["matrix", "sim:class10"]), @r"
+    exit 2
+    flashmark: sim:class10: a file system needs a block device; make it one with `flashmark sim attach class10`
+    ");
+    insta::assert_snapshot!(said(&["matrix", ".", "--fs", "ext4,ext5"]), @r"
+    exit 2
+    flashmark: --fs ext5: there is no such file system; there are ext2, ext3, ext4, ext4-nojournal, xfs, xfs-nolazy, btrfs, f2fs, jfs, nilfs2, vfat, exfat, all
+    ");
+    assert!(said(&["matrix", ".", "--work", "nothing"]).starts_with("exit 2\nflashmark: there is no work 'nothing'"));
+    insta::assert_snapshot!(said(&["matrix", ".", "--set", "untar.files=3"]), @r"
+    exit 2
+    flashmark: --set untar: this work is not among those asked for: record-ops
+    ");
+    assert!(flashmark.runs().is_empty());
+}
+
+#[test]
+fn the_plan_needs_no_rights_and_writes_nothing() {
+    let flashmark = Flashmark::new();
+    let scratch = Scratch::new();
+    let plan = flashmark.done(&["matrix", scratch.word(), "--fs", "ext4,xfs", "--scheduler", "none,bfq", "--seed", "1", "--plan"]);
+    assert!(plan.out.contains("4 combinations, each 3 times") && plan.out.ends_with("Nothing was written.\n"), "{plan}");
+    assert_eq!((scratch.names().len(), flashmark.runs().len()), (0, 0));
+}
+
+#[test]
+fn without_root_it_says_what_root_is_needed_for() {
+    if !has_root() {
+        return;
+    }
+    let (ran, runs) = as_nobody(&["matrix", "/var/tmp", "--fs", "ext4"]);
+    assert!(ran.code == Some(3) && ran.err.contains("which only root may"), "{ran}");
+    assert_eq!(runs, 0);
+}
+
+#[test]
+fn a_device_is_only_overwritten_by_its_name_and_never_while_it_is_used() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let device = device(&scratch);
+    let unnamed = flashmark.run(&["matrix", device.word(), "--fs", "ext4"]);
+    assert!(unnamed.code == Some(3) && unnamed.err.contains(&format!("say --erase {}", device.word())), "{unnamed}");
+    let wrong = flashmark.run(&["matrix", device.word(), "--fs", "ext4", "--erase", "another"]);
+    assert!(wrong.code == Some(3) && wrong.err.contains("does not name"), "{wrong}");
+    crate::support::tool("mkfs.ext4", &["-q", device.word()]);
+    let mount = crate::support::Mount::new(&[device.word()], &scratch.directory("mounted"));
+    let used = flashmark.run(&["matrix", device.word(), "--fs", "ext4", "--erase", device.word()]);
+    assert!(used.code == Some(3) && used.err.contains("is mounted at"), "{used}");
+    drop(mount);
+    assert!(flashmark.runs().is_empty() && left(flashmark.home(), scratch.path()).is_empty());
+}
+
+#[test]
+fn a_directory_is_tried_on_a_file_that_is_gone_afterwards() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let axes = ["--fs", "ext2,ext4,jfs", "--scheduler", "none,nonesuch", "--align", "no,yes", "--repeats", "2", "--most-repeats", "2"];
+    let words = [&["matrix", scratch.word(), "--size", "64MiB", "--seed", "5", "--quiet"], &axes[..], LOGGER].concat();
+    let ran = flashmark.done(&words);
+    let record = flashmark.record();
+    assert_eq!(record.run.ended, Ended::Complete);
+    // two file systems (jfs needs its tools and its driver), with and without fitting, twice
+    let jfs = usize::from(!record.skipped.iter().any(|skip| skip.test == "jfs"));
+    assert_eq!(headlines(&record).len(), 8 + 2 * jfs, "{ran}");
+    assert!(record.cells.iter().all(|cell| cell.stop != Stop::Error), "{ran}");
+    let no_scheduler = record.skipped.iter().find(|skip| skip.test == "scheduler nonesuch").unwrap();
+    assert!(no_scheduler.reason.contains("this kernel has no scheduler 'nonesuch'"), "{}", no_scheduler.reason);
+    let fitted = record.cells.iter().find(|cell| cell.label("align") == "yes" && cell.label("filesystem") == "ext4").unwrap();
+    assert!(fitted.on.as_ref().unwrap().contains("stripe-width=1024"), "{:?}", fitted.on);
+    assert_eq!(fitted.label("mkfs"), "mkfs.ext4 -b 4096 -E stride=1,stripe-width=1024 DEVICE");
+    assert!(headlines(&record)[0].metrics.other.contains_key("extents_per_file_after"), "{:?}", headlines(&record)[0].metrics);
+    assert!(record.findings.iter().any(|finding| finding.id == "matrix"));
+    assert!(ran.out.contains("logger: ") && ran.out.contains("ATTR{queue/scheduler}=\"none\""), "{ran}");
+    let run = flashmark.run_dir();
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("<table class=\"heat\">") && page.contains("100 %"));
+    let csv = fs::read_to_string(run.join("matrix.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + headlines(&record).len());
+    assert!(fs::read(run.join("matrix.xlsx")).unwrap().starts_with(b"PK"));
+    assert_eq!((scratch.names().len(), left(flashmark.home(), scratch.path())), (0, Vec::new()));
+}
+
+#[test]
+fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let device = device(&scratch);
+    if !offers(&device, "mq-deadline") {
+        skipped("this kernel has no mq-deadline");
+        return;
+    }
+    let before = scheduler(&device);
+    let axes = ["--fs", "ext2,ext4", "--scheduler", "none,mq-deadline", "--repeats", "2", "--most-repeats", "2", "--seed", "9", "--quiet"];
+    let work = ["--work", "logger", "--set", "logger.lines=400"];
+    let words = [&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat();
+    let mut child = flashmark.start(&words);
+    let finished = || {
+        let runs = flashmark.runs();
+        let journal = fs::read_to_string(runs.first()?.join("journal.jsonl")).ok()?;
+        (journal.lines().filter(|line| line.contains("\"cell\"")).count() >= 3 && is_mounted(&device)).then_some(())
+    };
+    eventually("a mounted file system after three cells", finished);
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let resumed = flashmark.done(&["resume", "--quiet"]);
+    let record = read_record(&flashmark.run_dir().join("record.json"));
+    assert_eq!((record.run.ended, record.run.resumed), (Ended::Complete, 1), "{resumed}");
+    assert_eq!(headlines(&record).len(), 8, "{resumed}");
+    let ids: BTreeSet<&str> = record.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(ids.len(), record.cells.len(), "nothing is there twice");
+    assert_eq!(scheduler(&device), before);
+    assert!(!is_mounted(&device));
+    assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
+}
+
+#[test]
+fn interrupted_it_restores_everything_before_it_ends() {
+    if !has_root() {
+        return;
+    }
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let device = device(&scratch);
+    let before = scheduler(&device);
+    let words = ["matrix", device.word(), "--erase", device.word(), "--fs", "ext4", "--quiet", "--work", "logger"];
+    let child = flashmark.start(&words);
+    eventually("a mounted file system", || (!flashmark.runs().is_empty() && is_mounted(&device)).then_some(()));
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!((scheduler(&device), is_mounted(&device)), (before, false));
+    assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
+}
