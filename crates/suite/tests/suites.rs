@@ -203,7 +203,8 @@ fn random_writes_come_first_and_format_and_fill_last() {
         let tidy = |test: &String| name == "standard" && !matches!(test.as_str(), "random-write" | "record-ops" | "sector-write");
         let headline = tests.iter().skip(1).find(|test| !tidy(test));
         assert_eq!((tests[0].as_str(), headline.map(String::as_str)), ("prime", Some("random-write")), "{name}");
-        let last = |test: &str| test.starts_with("ext2-");
+        // What the probe of the capacity leaves would disturb every figure after it.
+        let last = |test: &str| if test == "capacity" { 2 } else { u8::from(test.starts_with("ext2-")) };
         assert!(tests.is_sorted_by_key(|test| last(test)), "{name}: {tests:?}");
     }
 }

@@ -446,7 +446,7 @@ fn records_that_cannot_be_read() {
     flashmark: 'SCRATCH/record.json': not a flashmark record: its schema is 'something else', not 'flashmark/1'
     ");
     insta::assert_snapshot!(of(newer, &["resume"]), @r"
-    exit 3
+    exit 2
     flashmark: 'SCRATCH/record.json' is a record without its journal; it can be shown, not resumed
     ");
     assert_eq!(scratch.names(), ["record.json"], "no page was written");
