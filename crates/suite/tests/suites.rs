@@ -198,7 +198,9 @@ fn seeds_and_full_leave_no_test_out() {
 #[test]
 fn random_writes_come_first_and_format_and_fill_last() {
     for name in Suite::names() {
-        let tests: Vec<String> = Suite::built_in(name).unwrap().tests.into_iter().map(|entry| entry.test).collect();
+        let mut tests: Vec<String> = Suite::built_in(name).unwrap().tests.into_iter().map(|entry| entry.test).collect();
+        // A cache's size shows only before anything else has filled it: `full` asks for it first of all.
+        tests.retain(|test| name != "full" || test != "sustained");
         // `standard` has the time to do what leaves the medium tidy before that.
         let tidy = |test: &String| name == "standard" && !matches!(test.as_str(), "random-write" | "record-ops" | "sector-write");
         let headline = tests.iter().skip(1).find(|test| !tidy(test));
