@@ -45,7 +45,7 @@ pub struct Flags {
     #[arg(long, default_value_t = 5)]
     pairs: usize,
     /// Runs of either side in a pair, in turn.
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 6)]
     turns: usize,
     /// Size of the file.
     #[arg(long, default_value = "2GiB")]
