@@ -11,6 +11,7 @@ pub mod exit;
 pub mod opened;
 pub mod outputs;
 pub mod request;
+pub mod sampler;
 pub mod screen;
 pub mod session;
 pub mod signals;

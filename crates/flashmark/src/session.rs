@@ -1,5 +1,6 @@
 //! One sitting of a run: measure what is left of the plan, keep every cell, end in order.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
-use record::{Cell, Ended, Record, Severity, Stop};
+use record::{Cell, Ended, Record, Sample, Severity, Stop};
 use store::{Ending, Journal, Lock, RunDir};
 use suite::{Event, Listener, Plan, RunEnd, RunOptions};
 
@@ -15,6 +16,7 @@ use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::opened::Opened;
 use crate::outputs::{self, Outputs};
 use crate::request::Request;
+use crate::sampler::Sampler;
 use crate::screen::Screen;
 use crate::signals;
 
@@ -70,7 +72,8 @@ impl Sitting {
         let owing = Arc::new(AtomicBool::new(false));
         let watchdog = watch(&stop, &over, &owing, &dir, &request);
         let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop };
-        let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing };
+        let sampler = Sampler::start(&opened.target, used_ns);
+        let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, activity: HashMap::new() };
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
         over.store(true, Ordering::SeqCst);
         let _ = watchdog.join();
@@ -92,10 +95,41 @@ struct Keeper<'a> {
     screen: &'a Screen,
     /// The medium is not as its owner left it.
     owing: &'a AtomicBool,
+    /// Looks at the medium's counters beside the measurement.
+    sampler: Option<Sampler>,
+    /// What was counted during each cell, by its id: one that is revised later keeps it.
+    activity: HashMap<String, Vec<Sample>>,
+}
+
+impl Keeper<'_> {
+    /// A cell that has ended or is revised, with what the kernel counted meanwhile.
+    fn counted(&mut self, event: &Event<'_>) -> Option<Cell> {
+        let sampler = self.sampler.as_ref()?;
+        let cell = match event {
+            Event::CellStarted { .. } => {
+                sampler.begin();
+                return None;
+            }
+            Event::CellFinished { cell, .. } => {
+                self.activity.insert(cell.id.clone(), sampler.end());
+                cell
+            }
+            Event::CellRevised { cell } => cell,
+            _ => return None,
+        };
+        let activity = self.activity.get(&cell.id).cloned().unwrap_or_default();
+        Some(Cell { activity, ..(*cell).clone() })
+    }
 }
 
 impl Listener for Keeper<'_> {
     fn hear(&mut self, event: &Event<'_>) -> std::result::Result<(), String> {
+        let counted = self.counted(event);
+        let event = &match (event, &counted) {
+            (Event::CellFinished { index, .. }, Some(cell)) => Event::CellFinished { index: *index, cell },
+            (Event::CellRevised { .. }, Some(cell)) => Event::CellRevised { cell },
+            _ => event.clone(),
+        };
         // On disk first: what the screen has shown is never lost.
         let kept = match event {
             Event::CellFinished { cell, .. } | Event::CellRevised { cell } => self.journal.append(&(*cell).clone().into()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Flag, Histogram, Series};
+use crate::{Flag, Histogram, Sample, Series};
 
 /// Which way data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -295,6 +295,11 @@ pub struct Cell {
     /// `scheduler`, `work`, `repeat`, and `part` of what is detail.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// What the kernel counted of the medium while this was measured, at a few dozen moments; absent where it counts nothing. Each is a line
+    /// of text: the time since the run began in nanoseconds, then the fields of `/proc/diskstats`, counted from the first line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
+    pub activity: Vec<Sample>,
 }
 
 impl Cell {
@@ -316,6 +321,7 @@ impl Cell {
             flags: Vec::new(),
             on: None,
             labels: BTreeMap::new(),
+            activity: Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! From cells to charts: which cells a chart shows, and the table that stands beneath it.
 
+mod activity;
 mod blocks;
 mod curves;
 mod latency;
@@ -32,6 +33,7 @@ pub fn of_record(record: &Record) -> Vec<Panel> {
         latency::random_reads(record),
     ];
     panels.extend(curves::all(record));
+    panels.extend(activity::all(record));
     panels.retain(|panel| !panel.chart.is_empty());
     panels
 }

@@ -25,6 +25,7 @@ pub fn cell(id: &str) -> Cell {
         flags: Vec::new(),
         on: None,
         labels: std::collections::BTreeMap::new(),
+        activity: Vec::new(),
     }
 }
 

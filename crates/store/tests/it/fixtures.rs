@@ -76,6 +76,7 @@ fn measured() -> Cell {
         flags: vec![Flag::NotConverged { relative_half_width: 0.25 }],
         on: None,
         labels: std::collections::BTreeMap::new(),
+        activity: Vec::new(),
     }
 }
 

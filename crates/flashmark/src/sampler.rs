@@ -1,0 +1,169 @@
+//! What the kernel counts of the medium while it is measured, ten times a second, beside the measurement.
+//!
+//! Each cell keeps the counters as they stood at up to [`MOST`] moments. When there are more, every second one is left out and from then on
+//! only every second is taken: as they are running totals, nothing between two of them is lost.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use host::{DeviceNumber, Roots, StatFile};
+use record::{Counters, Sample, Target};
+
+/// Between two looks.
+const PERIOD: Duration = Duration::from_millis(100);
+/// Moments a cell keeps; even, so that it halves.
+const MOST: usize = 64;
+
+/// Looks at the counters in a thread of its own. Dropping it ends that.
+pub struct Sampler {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    stat: StatFile,
+    course: Mutex<Course>,
+    over: AtomicBool,
+    /// What the clock said when the run's time was 0.
+    began_ns: u64,
+}
+
+impl Sampler {
+    /// For a run that has been measured for `used_ns` before. None where the kernel counts nothing: a simulated medium has no counters.
+    pub fn start(target: &Target, used_ns: u64) -> Option<Sampler> {
+        let number: DeviceNumber = target.device_number.as_ref()?.parse().ok()?;
+        let stat = StatFile::open(&Roots::default(), number).ok()?;
+        let began_ns = ring::now_ns().wrapping_sub(used_ns);
+        let shared = Arc::new(Shared { stat, course: Mutex::default(), over: AtomicBool::new(false), began_ns });
+        let for_thread = Arc::clone(&shared);
+        let look = move || {
+            while !for_thread.over.load(Ordering::Relaxed) {
+                std::thread::park_timeout(PERIOD);
+                for_thread.look(false);
+            }
+        };
+        // Without the thread there are still the looks at the beginning and the end of each cell.
+        let thread = std::thread::Builder::new().name("sampler".into()).spawn(look).ok();
+        Some(Sampler { shared, thread })
+    }
+
+    /// A cell begins.
+    pub fn begin(&self) {
+        *self.shared.course() = Course { open: true, ..Course::default() };
+        self.shared.look(true);
+    }
+
+    /// It has ended; what was counted meanwhile.
+    pub fn end(&self) -> Vec<Sample> {
+        self.shared.look(true);
+        std::mem::take(&mut *self.shared.course()).samples()
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn course(&self) -> MutexGuard<'_, Course> {
+        // Plain numbers, whole at any time: a panic elsewhere does not spoil them.
+        self.course.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the counters down; a medium that has gone has none.
+    fn look(&self, due: bool) {
+        let mut course = self.course();
+        if course.open
+            && let Ok(counters) = self.stat.read()
+        {
+            course.take(ring::now_ns().wrapping_sub(self.began_ns), counters, due);
+        }
+    }
+}
+
+/// The counters of one cell from its beginning on.
+#[derive(Default)]
+struct Course {
+    /// Whether a cell is under way.
+    open: bool,
+    moments: Vec<(u64, Counters)>,
+    /// Of so many looks (two to this power) one is kept.
+    halvings: u32,
+    looks: u64,
+}
+
+impl Course {
+    /// `due`: whatever the turn, this moment is kept.
+    fn take(&mut self, at_ns: u64, counters: Counters, due: bool) {
+        self.looks += 1;
+        if !due && !self.looks.is_multiple_of(1 << self.halvings) {
+            return;
+        }
+        if self.moments.len() == MOST {
+            let mut at = 0;
+            self.moments.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.halvings += 1;
+        }
+        self.moments.push((at_ns, counters));
+    }
+
+    /// Counted from the first moment on; nothing where the counters became another device's.
+    fn samples(self) -> Vec<Sample> {
+        let Some((_, first)) = self.moments.first().copied() else { return Vec::new() };
+        let since = |(at_ns, counters): (u64, Counters)| Some(Sample { at_ns, counters: counters.since(&first)? });
+        self.moments.into_iter().map(since).collect::<Option<_>>().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(reads: u64) -> Counters {
+        Counters::from_fields(&[reads, 0, reads * 8, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap()
+    }
+
+    /// A cell of so many looks, a tenth of a second and ten reads apart.
+    fn course(looks: u64) -> Vec<Sample> {
+        let mut course = Course::default();
+        (0..looks).for_each(|look| course.take(look * 100, counters(1000 + look * 10), look == 0 || look == looks - 1));
+        course.samples()
+    }
+
+    #[test]
+    fn a_short_cell_keeps_every_look_and_a_long_one_its_whole_course() {
+        assert_eq!(course(5).iter().map(|sample| sample.counters.read.ios).collect::<Vec<_>>(), [0, 10, 20, 30, 40]);
+        for looks in [64, 65, 200, 10_000, 100_000] {
+            let samples = course(looks);
+            assert!(samples.len() <= MOST && samples.len() > MOST / 2, "{looks}: {}", samples.len());
+            let last = samples.last().unwrap();
+            assert_eq!((samples[0].at_ns, samples[0].counters.read.ios), (0, 0));
+            assert_eq!((last.at_ns, last.counters.read.ios), ((looks - 1) * 100, (looks - 1) * 10));
+            assert!(samples.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns));
+        }
+    }
+
+    #[test]
+    fn counters_of_another_device_are_not_kept() {
+        let mut course = Course::default();
+        course.take(0, counters(1 << 40), true);
+        course.take(1, counters(3), true);
+        assert_eq!(course.samples(), []);
+    }
+
+    #[test]
+    fn a_simulated_medium_has_no_counters() {
+        assert!(Sampler::start(&Target::default(), 0).is_none());
+    }
+}
