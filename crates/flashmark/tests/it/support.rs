@@ -181,7 +181,9 @@ pub fn as_nobody(words: &[&str]) -> (Ran, usize) {
     const NOBODY: u32 = 65534;
     let scratch = Scratch::new();
     let program = scratch.at("flashmark");
-    fs::copy(assert_cmd::cargo::cargo_bin!("flashmark"), &program).unwrap();
+    // Copied by another process: a file that this one has open for writing may be inherited by what another test starts just then, and
+    // a program that somebody has open for writing does not start ("Text file busy").
+    tool("cp", &[assert_cmd::cargo::cargo_bin!("flashmark").to_str().unwrap(), program.to_str().unwrap()]);
     let home = scratch.directory("home");
     chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
     let mut command = Command::new(&program);
