@@ -6,18 +6,17 @@
 //! count of media, a file by a name that only this module makes.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::inventory::Disk;
 use crate::loopdev::{self, Backing, Loop, LoopError, LoopOptions};
 use crate::roots::Roots;
 use crate::scheduler::{QueueError, QueueOf, REMEMBERED};
-use crate::stage::{NoteFile, StageError, boot_id};
+use crate::stage::{NoteFile, StageError, abandoned, boot_id};
 use crate::tool::ToolError;
 
 const SUFFIX: &str = ".changes";
@@ -213,27 +212,10 @@ pub struct Undone {
 
 /// Undoes what killed sessions left, by the notes in `state_dir`. Sessions that are still alive are left alone.
 pub fn clean_changes(state_dir: &Path) -> io::Result<Vec<Undone>> {
-    let entries = match fs::read_dir(state_dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
-    };
-    let mut cleaned = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        if path.to_string_lossy().ends_with(SUFFIX) {
-            cleaned.extend(clean_one(&path)?);
-        }
-    }
-    Ok(cleaned)
+    abandoned(state_dir, SUFFIX, clean_one)
 }
 
-fn clean_one(path: &Path) -> io::Result<Option<Undone>> {
-    let mut file = File::open(path)?;
-    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(None);
-    }
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
+fn clean_one(path: &Path, text: &str) -> io::Result<Option<Undone>> {
     let now = boot_id(&Roots::default());
     // a torn last line was never acknowledged, and what it notes was not done
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());

@@ -27,7 +27,7 @@ use crate::target::BlockTarget;
 use crate::tool::{self, ToolError};
 use note::Note;
 pub use note::{Leftover, clean_leftovers};
-pub(crate) use note::{NoteFile, boot_id};
+pub(crate) use note::{NoteFile, abandoned, boot_id};
 use region::Region;
 
 /// Regions begin and end at multiples of this: the page of every file system and the largest logical block of a medium.

@@ -11,11 +11,11 @@ use jiff::Timestamp;
 use lab::replay::{self, Fit, Heard, Outcome, Pace, Placing, Player, Settings};
 use lab::trace::{self, Survey, Trace};
 use record::units::{Bytes, Nanos};
-use record::{Cell, Ended, Run, Stop, TargetKind};
-use store::{Ending, Journal, Opening, RunDir, Store};
+use record::{Cell, Ended, Stop, TargetKind};
+use store::{Ending, Journal, RunDir, Store};
 use suite::{Event, Plan, Progress};
 
-use crate::commands::run::software;
+use crate::commands::run::opening;
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::opened::Opened;
 use crate::outputs::{self, Outputs, print};
@@ -113,7 +113,7 @@ pub fn run(flags: &ReplayFlags) -> Result {
         print(&describe(&trace, &survey, &plan, &opened))?;
         return Ok(Exit::Done);
     }
-    let opening = opening(flags, &request, &opened, &plan)?;
+    let opening = opening(&run_id(flags, &opened), &request, flags.label.clone(), &opened, &plan)?;
     let dir = Store::open(Store::default_root()).create(&opening.run.id, &opening).or_internal()?;
     let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
     let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
@@ -155,32 +155,6 @@ fn request(flags: &ReplayFlags) -> Result<Request> {
         "target": flags.target, "erase": flags.erase, "span": span, "engine": flags.engine, "seed": flags.seed, "file_bytes": 0
     });
     serde_json::from_value(said).or_internal()
-}
-
-fn opening(flags: &ReplayFlags, request: &Request, opened: &Opened, plan: &Plan) -> Result<Opening> {
-    let run = Run {
-        id: run_id(flags, opened),
-        started: opened.now(),
-        seed: request.seed,
-        suite: plan.suite.clone(),
-        label: flags.label.clone(),
-        command: std::env::args().collect(),
-        software: software(),
-        ended: Ended::Running,
-        ..Run::default()
-    };
-    let mut medium = opened.medium.clone();
-    medium.health = opened.health();
-    Ok(Opening {
-        run,
-        medium,
-        host: opened.host.clone(),
-        target: opened.target.clone(),
-        plan: plan.cells.clone(),
-        skipped: Vec::new(),
-        flags: opened.flags.clone(),
-        command: serde_json::to_value(request).or_internal()?,
-    })
 }
 
 /// A simulated replay is named by what it is, a real one by its time.

@@ -24,7 +24,7 @@ pub fn run(flags: &RunFlags) -> Result {
         return Ok(Exit::Done);
     }
     let id = run_id(&request, &wanted, &opened);
-    let opening = opening(&id, &request, &wanted, &opened, &plan)?;
+    let opening = opening(&id, &request, wanted.label.clone(), &opened, &plan)?;
     let dir = Store::open(Store::default_root()).create(&id, &opening).or_internal()?;
     let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
     let outputs = Outputs { json: wanted.json, html: wanted.html, quiet: wanted.quiet };
@@ -32,13 +32,13 @@ pub fn run(flags: &RunFlags) -> Result {
 }
 
 /// The first line of the journal: everything known before the first cell.
-fn opening(id: &str, request: &Request, wanted: &Wanted, opened: &Opened, plan: &Plan) -> Result<Opening> {
+pub fn opening(id: &str, request: &Request, label: Option<String>, opened: &Opened, plan: &Plan) -> Result<Opening> {
     let run = Run {
         id: id.to_owned(),
         started: opened.now(),
         seed: request.seed,
         suite: plan.suite.clone(),
-        label: wanted.label.clone(),
+        label,
         command: std::env::args().collect(),
         software: software(),
         ended: Ended::Running,

@@ -118,6 +118,11 @@ pub struct Leftover {
 /// Undoes what killed runs left, by the notes in `state_dir`: unmounts, takes devices away, removes directories; only what is
 /// exactly as noted, by device number, offset, size or backing. Stages of runs that are still alive are left alone.
 pub fn clean_leftovers(state_dir: &Path) -> io::Result<Vec<Leftover>> {
+    abandoned(state_dir, SUFFIX, clean_one)
+}
+
+/// What `clean` makes of each note in `state_dir` that ends with `suffix` and whose process is gone: it gets the path and the text.
+pub(crate) fn abandoned<T>(state_dir: &Path, suffix: &str, clean: impl Fn(&Path, &str) -> io::Result<Option<T>>) -> io::Result<Vec<T>> {
     let entries = match fs::read_dir(state_dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -125,21 +130,22 @@ pub fn clean_leftovers(state_dir: &Path) -> io::Result<Vec<Leftover>> {
     let mut cleaned = Vec::new();
     for entry in entries {
         let path = entry?.path();
-        if path.to_string_lossy().ends_with(SUFFIX) {
-            cleaned.extend(clean_one(&path)?);
+        if !path.to_string_lossy().ends_with(suffix) {
+            continue;
+        }
+        let mut file = File::open(&path)?;
+        // who writes it holds the lock
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let mut text = String::new();
+            file.read_to_string(&mut text)?;
+            cleaned.extend(clean(&path, &text)?);
         }
     }
     Ok(cleaned)
 }
 
-/// Undoes one note, unless its process lives.
-fn clean_one(path: &Path) -> io::Result<Option<Leftover>> {
-    let mut file = File::open(path)?;
-    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-        return Ok(None);
-    }
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
+/// Undoes one note.
+fn clean_one(path: &Path, text: &str) -> io::Result<Option<Leftover>> {
     let last = text.lines().rev().find_map(|line| serde_json::from_str::<Note>(line).ok());
     // killed before the first step was noted, or not written here: nothing was done
     let Some(note) = last.filter(Note::is_ours) else { return fs::remove_file(path).map(|()| None) };
