@@ -5,6 +5,7 @@
 
 mod activity;
 mod cell;
+pub mod collection;
 mod flag;
 mod histogram;
 mod medium;

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cell, Claims, Finding, Flag, Link, MediumKind, Queue, Record, Skip, Software, SpeedClasses, TargetKind};
+use crate::{
+    Cell, Claims, Filesystem, Finding, Flag, Host, Link, Medium, MediumKind, Queue, Record, Run, Skip, Software, SpeedClasses, Target, TargetKind,
+};
 
 /// The published subset of a record. A field that is not named here is not published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,5 +94,81 @@ impl From<&Record> for Published {
             flags: record.flags.clone(),
             findings: record.findings.clone(),
         }
+    }
+}
+
+impl Published {
+    /// A record in which all that is not published is blank, for whoever draws conclusions or pages from records.
+    pub fn to_record(&self, id: &str) -> Record {
+        let run = Run {
+            id: id.to_owned(),
+            started: self.started.clone(),
+            elapsed_ns: self.elapsed_ns,
+            seed: self.seed,
+            suite: self.suite.clone(),
+            label: self.label.clone(),
+            software: self.software.clone(),
+            ..Run::default()
+        };
+        let medium = Medium {
+            kind: self.kind,
+            vendor: self.vendor.clone(),
+            model: self.model.clone(),
+            firmware: self.firmware.clone(),
+            capacity_bytes: self.capacity_bytes,
+            interface: self.interface.clone(),
+            manufacturer: self.manufacturer.clone(),
+            oem: self.oem.clone(),
+            made: self.made.clone(),
+            classes: self.classes.clone(),
+            claims: self.claims.clone(),
+            behind_reader: self.behind_reader,
+            rotational: self.rotational,
+            profile: self.profile.clone(),
+            ..Medium::default()
+        };
+        let filesystem = Filesystem { kind: self.filesystem.clone(), options: self.mount_options.clone(), ..Filesystem::default() };
+        let target = Target {
+            kind: self.target,
+            filesystem: (filesystem != Filesystem::default()).then_some(filesystem),
+            queue: self.queue.clone(),
+            link: self.link.clone(),
+            engine: self.engine.clone(),
+            ..Target::default()
+        };
+        let host = Host {
+            kernel: self.kernel.clone(),
+            arch: self.arch.clone(),
+            board: self.board.clone(),
+            cpu: self.cpu.clone(),
+            cpus: self.cpus,
+            governor: self.governor.clone(),
+            ..Host::default()
+        };
+        Record {
+            schema: self.schema.clone(),
+            run,
+            medium,
+            host: (host != Host::default()).then_some(host),
+            target,
+            cells: self.cells.clone(),
+            skipped: self.skipped.clone(),
+            flags: self.flags.clone(),
+            findings: self.findings.clone(),
+            plan: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_published_is_all_that_comes_back() {
+        let text = include_str!("../../../fixtures/records/flashmark-0.1.0-sim.json");
+        let record = Record::from_json(text).expect("the fixture is a record");
+        let published = Published::from(&record);
+        assert_eq!(Published::from(&published.to_record(&record.run.id)), published);
     }
 }

@@ -1,0 +1,283 @@
+//! What a collection of published runs consists of, as the rooms hand it to each other: `findings` draws a headline from a run, `store` keeps and
+//! finds, `report` makes pages, `site` serves them. Plain data.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{MediumKind, Published};
+
+/// The figures a collection is sorted and filtered by, in the order in which they are told: random write first, worst stall second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Random writes of 4 KiB, IOPS.
+    RandomWrite4k,
+    /// The longest a small write took, ns. Smaller is better.
+    WorstStall,
+    /// Random writes of 512 bytes, IOPS.
+    RandomWrite512,
+    /// Random writes of 16 KiB, IOPS.
+    RandomWrite16k,
+    /// Random writes of 64 KiB, IOPS.
+    RandomWrite64k,
+    /// Writing in a row, after every cache where that was measured, bytes per second.
+    SequentialWrite,
+    /// Random reads of 4 KiB, IOPS.
+    RandomRead4k,
+    /// Reading in a row, bytes per second.
+    SequentialRead,
+    /// Filling with incompressible data, bytes per second.
+    RandomFill,
+    /// Filling with zeros, bytes per second.
+    ZeroFill,
+}
+
+/// What a figure is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// I/Os a second.
+    Iops,
+    /// Bytes a second.
+    Bps,
+    /// Nanoseconds.
+    Ns,
+}
+
+impl Figure {
+    /// All of them, in order.
+    pub const ALL: [Figure; 10] = [
+        Figure::RandomWrite4k,
+        Figure::WorstStall,
+        Figure::RandomWrite512,
+        Figure::RandomWrite16k,
+        Figure::RandomWrite64k,
+        Figure::SequentialWrite,
+        Figure::RandomRead4k,
+        Figure::SequentialRead,
+        Figure::RandomFill,
+        Figure::ZeroFill,
+    ];
+
+    /// Its name in JSON, addresses and column heads of downloads.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Figure::RandomWrite4k => "random-write-4k",
+            Figure::WorstStall => "worst-stall",
+            Figure::RandomWrite512 => "random-write-512",
+            Figure::RandomWrite16k => "random-write-16k",
+            Figure::RandomWrite64k => "random-write-64k",
+            Figure::SequentialWrite => "sequential-write",
+            Figure::RandomRead4k => "random-read-4k",
+            Figure::SequentialRead => "sequential-read",
+            Figure::RandomFill => "random-fill",
+            Figure::ZeroFill => "zero-fill",
+        }
+    }
+
+    /// The figure of that name.
+    pub fn named(name: &str) -> Option<Figure> {
+        Figure::ALL.into_iter().find(|figure| figure.name() == name)
+    }
+
+    /// Its unit.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Figure::WorstStall => Unit::Ns,
+            Figure::SequentialWrite | Figure::SequentialRead | Figure::RandomFill | Figure::ZeroFill => Unit::Bps,
+            _ => Unit::Iops,
+        }
+    }
+
+    /// Whether a small value is the good one.
+    pub const fn smaller_is_better(self) -> bool {
+        matches!(self, Figure::WorstStall)
+    }
+}
+
+/// What one run says of its medium in a line: only sound figures, each of the cell that stands for it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Headline {
+    /// Figures; one that was not measured, or not soundly, is absent.
+    pub figures: BTreeMap<Figure, f64>,
+    /// The verdict in a sentence.
+    pub verdict: Option<String>,
+    /// What is wrong with it, by the ids of the findings (`capacity-fake`, `span-cache`, ...).
+    pub faults: Vec<String>,
+    /// Whether less is there than it says: it is left out of the figures of its model.
+    pub is_fake: bool,
+}
+
+/// By which the runs of one model of a medium belong together: capacity as labelled, words without case and odd spaces.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Model {
+    /// Kind of medium.
+    pub kind: MediumKind,
+    /// "sandisk", or nothing where nobody knows.
+    pub vendor: String,
+    /// "sd32g"; what the run's label says where the medium does not tell.
+    pub model: String,
+    /// Whole GB (10^9) as a maker would print it: 31 914 983 424 bytes are 32 GB.
+    pub capacity_gb: u64,
+}
+
+/// Where a figure comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// Measured by Flashmark.
+    #[default]
+    Measured,
+    /// Imported from the output of another tool.
+    Imported,
+    /// Published by others; the built-in reference collection.
+    Reference,
+    /// A simulated medium.
+    Simulated,
+}
+
+/// What became of a submission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// In the collection.
+    #[default]
+    Accepted,
+    /// Waits for a person: doubtful.
+    Quarantined,
+    /// Refused by a person.
+    Rejected,
+    /// Taken back by who sent it, or replaced by a later revision.
+    Withdrawn,
+}
+
+/// One run of a collection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Entry {
+    /// Name of the run in the collection: lower-case letters, digits and hyphens.
+    pub id: String,
+    /// RFC 3339, when it came in.
+    pub received: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What became of it.
+    pub standing: Standing,
+    /// 1, and one more with each replacement.
+    pub revision: u32,
+    /// Which model it is of.
+    pub model: Model,
+    /// Its line.
+    pub headline: Headline,
+    /// All of it.
+    pub run: Published,
+}
+
+/// The middle of several units or hosts, and how far they lie apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Spread {
+    /// The median over runs, each host counted once (the median of the hosts' medians).
+    pub median: f64,
+    /// The lowest.
+    pub low: f64,
+    /// The highest.
+    pub high: f64,
+    /// Runs.
+    pub runs: u64,
+    /// Different hosts.
+    pub hosts: u64,
+}
+
+/// One line of the table: a model of a medium, with what all of its runs say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Line {
+    /// Name in addresses: lower-case letters, digits and hyphens, unique in a collection.
+    pub slug: String,
+    /// What it is called: "SanDisk SD32G 32 GB".
+    pub name: String,
+    /// What it is.
+    pub model: Model,
+    /// Where its figures come from. Two origins of one model are two lines: they are never mixed.
+    pub origin: Origin,
+    /// `usb 2.0`, `sd uhs-i`, `sata`, as the first of its runs says.
+    pub interface: Option<String>,
+    /// The claimed classes in a few words: "C10 U1 A1".
+    pub classes: Vec<String>,
+    /// Runs behind it, and those of fakes that are left out.
+    pub runs: u64,
+    /// Runs of fakes of this model. A line for them alone has `is_fake`.
+    pub fakes: u64,
+    /// Whether this line is that of the fakes of a model.
+    pub is_fake: bool,
+    /// Figures over the runs.
+    pub figures: BTreeMap<Figure, Spread>,
+    /// The verdict of the latest run.
+    pub verdict: Option<String>,
+    /// RFC 3339, when the latest run came in.
+    pub latest: String,
+}
+
+/// What to order lines by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SortBy {
+    /// The median of a figure; lines without it come last, either way round.
+    Figure(Figure),
+    /// By name.
+    Name,
+    /// By capacity.
+    Capacity,
+    /// By number of runs.
+    Runs,
+    /// By the latest run.
+    Latest,
+}
+
+/// Which lines to show. Everything is optional; what is given holds together (and).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Query {
+    /// Words that the name contains, in any order, without regard to case.
+    pub words: String,
+    /// Only these kinds.
+    pub kinds: Vec<MediumKind>,
+    /// Only these origins; nothing: measured, imported and reference, but no simulated media.
+    pub origins: Vec<Origin>,
+    /// At least, in GB.
+    pub capacity_from_gb: Option<u64>,
+    /// At most, in GB.
+    pub capacity_to_gb: Option<u64>,
+    /// A claimed class the line must have: "A1".
+    pub class: Option<String>,
+    /// Words of the interface: "usb".
+    pub interface: Option<String>,
+    /// A threshold of one's own: the median is at least this good.
+    pub at_least: Vec<(Figure, f64)>,
+    /// Whether fakes are shown (apart, as their own lines). `None`: both.
+    pub fakes: Option<bool>,
+    /// Order; random writes of 4 KiB, best first, where nothing is said.
+    pub sort: Option<SortBy>,
+    /// The other way round.
+    pub reversed: bool,
+    /// Lines a page, 50 where nothing is said, at most 500.
+    pub per_page: Option<u32>,
+    /// Which page, from 0.
+    pub page: u32,
+}
+
+/// A page of lines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Page {
+    /// The lines.
+    pub lines: Vec<Line>,
+    /// How many fit the query.
+    pub total: u64,
+}
