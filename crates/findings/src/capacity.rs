@@ -44,6 +44,17 @@ pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
     number(cell, "real_bytes").map(|bytes| bytes as u64)
 }
 
+/// Whether less is there than it says: by the probe, or because what was read back is, for a hundredth of the medium and more (our choice),
+/// data that was written to another address. Damage alone does not do that.
+pub(crate) fn is_fake(record: &Record) -> bool {
+    let probed = record.cells_of("capacity").find(|cell| figure::is_sound(cell)).and_then(|cell| Kind::of(number(cell, "type")?));
+    let mut sectors = Sectors::default();
+    let read_back = record.cells_of("verify").filter(|cell| cell.params.form.as_deref() == Some("read") && figure::is_sound(cell));
+    read_back.for_each(|cell| sectors.add(cell));
+    let folded = sectors.overwritten > 0 && sectors.overwritten >= sectors.good.saturating_add(sectors.bad()) / 100;
+    matches!(probed, Some(Kind::Limbo | Kind::Wraparound | Kind::Chain)) || probed.is_none() && folded
+}
+
 /// No medium has so many bytes, or sectors.
 const MOST: f64 = (1u64 << 60) as f64;
 

@@ -19,6 +19,7 @@ mod content;
 mod draft;
 mod figure;
 mod geometry;
+mod headline;
 mod host;
 mod identity;
 mod likelihood;
@@ -44,6 +45,7 @@ use record::{Finding, Record};
 
 pub use compare::{Compared, Comparison, Crossing, Curve, Judgement, Place, Point, Rank, compare};
 pub use geometry::{Levels, fit_levels, fit_page};
+pub use headline::{headline, standard_cell, streaming_cell};
 pub use uses::{Use, UseError};
 pub use write_unit::{UnitFit, fit_unit};
 

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MediumKind, Published};
 
+mod naming;
+
 /// The figures a collection is sorted and filtered by, in the order in which they are told: random write first, worst stall second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -141,6 +143,26 @@ pub enum Origin {
     Simulated,
 }
 
+impl Origin {
+    /// All of them.
+    pub const ALL: [Origin; 4] = [Origin::Measured, Origin::Imported, Origin::Reference, Origin::Simulated];
+
+    /// Its name in JSON, addresses and downloads.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::Measured => "measured",
+            Origin::Imported => "imported",
+            Origin::Reference => "reference",
+            Origin::Simulated => "simulated",
+        }
+    }
+
+    /// The origin of that name.
+    pub fn named(name: &str) -> Option<Origin> {
+        Origin::ALL.into_iter().find(|origin| origin.name() == name)
+    }
+}
+
 /// What became of a submission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -155,6 +177,26 @@ pub enum Standing {
     Rejected,
     /// Taken back by who sent it, or replaced by a later revision.
     Withdrawn,
+}
+
+impl Standing {
+    /// All of them.
+    pub const ALL: [Standing; 4] = [Standing::Accepted, Standing::Quarantined, Standing::Rejected, Standing::Withdrawn];
+
+    /// Its name in JSON, addresses and downloads.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Standing::Accepted => "accepted",
+            Standing::Quarantined => "quarantined",
+            Standing::Rejected => "rejected",
+            Standing::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// The standing of that name.
+    pub fn named(name: &str) -> Option<Standing> {
+        Standing::ALL.into_iter().find(|standing| standing.name() == name)
+    }
 }
 
 /// One run of a collection.

@@ -44,6 +44,62 @@ pub enum MediumKind {
     Unknown,
 }
 
+impl MediumKind {
+    /// All of them.
+    pub const ALL: [MediumKind; 11] = [
+        MediumKind::Sd,
+        MediumKind::Emmc,
+        MediumKind::Usb,
+        MediumKind::CompactFlash,
+        MediumKind::Ssd,
+        MediumKind::Nvme,
+        MediumKind::Disk,
+        MediumKind::Virtual,
+        MediumKind::Loop,
+        MediumKind::Simulated,
+        MediumKind::Unknown,
+    ];
+
+    /// Its name in JSON, addresses and downloads.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MediumKind::Sd => "sd",
+            MediumKind::Emmc => "emmc",
+            MediumKind::Usb => "usb",
+            MediumKind::CompactFlash => "compact-flash",
+            MediumKind::Ssd => "ssd",
+            MediumKind::Nvme => "nvme",
+            MediumKind::Disk => "disk",
+            MediumKind::Virtual => "virtual",
+            MediumKind::Loop => "loop",
+            MediumKind::Simulated => "simulated",
+            MediumKind::Unknown => "unknown",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn named(name: &str) -> Option<MediumKind> {
+        MediumKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What people call it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            MediumKind::Sd => "SD card",
+            MediumKind::Emmc => "eMMC",
+            MediumKind::Usb => "USB medium",
+            MediumKind::CompactFlash => "CompactFlash card",
+            MediumKind::Ssd => "SSD",
+            MediumKind::Nvme => "NVMe SSD",
+            MediumKind::Disk => "disk",
+            MediumKind::Virtual => "virtual disk",
+            MediumKind::Loop => "loop device",
+            MediumKind::Simulated => "simulated medium",
+            MediumKind::Unknown => "medium",
+        }
+    }
+}
+
 data! {
 /// What the box or the registers claim.
 Claims {

@@ -1,6 +1,7 @@
 //! What decides whether a medium is usable, in the order of DESIGN 6: random write first, always at four sizes.
 
-use record::units::{Bytes, KIB, MIB, significant};
+use findings::{standard_cell, streaming_cell};
+use record::units::{Bytes, KIB, significant};
 use record::{Cell, Record};
 
 use crate::figure::{self, Shown};
@@ -31,20 +32,6 @@ impl Row<'_> {
     pub fn worst(&self) -> String {
         self.cell.and_then(figure::worst_ns).map(words::stall).unwrap_or_else(|| "-".to_owned())
     }
-}
-
-/// The span most of a test's best cells have: the others were measured for comparison with them.
-fn usual_span(record: &Record, test: &str) -> Option<u64> {
-    let best = record.cells_of(test).map(|cell| cell.params.standing()).min()?;
-    let spans = || record.cells_of(test).filter(|cell| cell.params.standing() == best).filter_map(|cell| cell.params.span_bytes);
-    spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
-}
-
-/// The cell that stands for a test, at a block size where one is asked for.
-pub(crate) fn standard_cell<'a>(record: &'a Record, test: &'a str, block_bytes: Option<u64>) -> Option<&'a Cell> {
-    let usual = usual_span(record, test);
-    let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
-    record.cells_of(test).filter(fits).min_by_key(|cell| (cell.params.standing(), cell.params.span_bytes != usual))
 }
 
 /// How a cell stands to the one that stands for its test and block size.
@@ -104,16 +91,10 @@ pub(crate) fn random_writes(record: &Record) -> Vec<Row<'_>> {
     RANDOM_WRITE_SIZES.into_iter().map(|size| row(record, ask(size))).collect()
 }
 
-/// The block size nearest to 1 MiB from below that a sequential test was run at.
-pub(crate) fn streaming<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell> {
-    let largest = record.cells_of(test).filter_map(|cell| cell.params.block_bytes).filter(|&bytes| bytes <= MIB).max();
-    standard_cell(record, test, largest)
-}
-
 /// The rows after random write, without those the run did not plan: sustained write, random read, sequential read, fills.
 fn others(record: &Record) -> Vec<Row<'_>> {
-    let writing = streaming(record, "sequential-write");
-    let reading = streaming(record, "sequential-read");
+    let writing = streaming_cell(record, "sequential-write");
+    let reading = streaming_cell(record, "sequential-read");
     let sustained = writing.is_some_and(|cell| cell.metrics.other.contains_key("sustained_bps"));
     let sequential = |name: &str, test, cell, metrics| Ask {
         label: sized(name, cell),
@@ -185,7 +166,7 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
     let mut said: Vec<String> = random_write_sentence(&writes).into_iter().collect();
     said.extend(worst_sentence(&writes));
     let rate = |test| {
-        let cell = streaming(record, test)?;
+        let cell = streaming_cell(record, test)?;
         let (name, found) = ["sustained_bps", "bps"].into_iter().find_map(|name| Some((name, figure::estimate(cell, name)?)))?;
         figure::show(cell, name, found).value()
     };

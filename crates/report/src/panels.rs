@@ -81,7 +81,7 @@ fn groups<'a>(record: &'a Record, tests: &[&'a str]) -> Vec<Group<'a>> {
 
 /// The test, and what is different from the cell that stands for it.
 fn variant_name(record: &Record, cell: &Cell) -> String {
-    let usual = headline::standard_cell(record, &cell.test, None).map(|cell| words::variant(&cell.params)).unwrap_or_default();
+    let usual = findings::standard_cell(record, &cell.test, None).map(|cell| words::variant(&cell.params)).unwrap_or_default();
     let different = words::variant(&cell.params).into_iter().filter(|part| !usual.contains(part));
     std::iter::once(words::capitalised(&words::test(&cell.test))).chain(different).collect::<Vec<_>>().join(", ")
 }

@@ -58,7 +58,7 @@ fn is_telling(record: &Record, cell: &Cell, series: &Series) -> bool {
                 && cell.params.block_bytes.is_some_and(|bytes| headline::RANDOM_WRITE_SIZES.contains(&bytes))
         }
         "sequential-write" => {
-            headline::streaming(record, "sequential-write").is_some_and(|standing| standing.id == cell.id) && series.y == Axis::Bps
+            findings::streaming_cell(record, "sequential-write").is_some_and(|standing| standing.id == cell.id) && series.y == Axis::Bps
         }
         "random-read" | "sequential-read" | "seek" | "buffered-read" => false,
         _ => true,

@@ -26,7 +26,7 @@ pub(super) fn random_reads(record: &Record) -> Panel {
 fn panel(record: &Record, test: &str, title: &str, sizes: &[u64]) -> Panel {
     let cells: Vec<&Cell> = sizes
         .iter()
-        .filter_map(|&size| headline::standard_cell(record, test, Some(size)))
+        .filter_map(|&size| findings::standard_cell(record, test, Some(size)))
         .filter(|cell| figure::impossible(cell).is_none())
         .collect();
     let mut table = Table::new(&["#Block", "#n", "#Half within", "#90 %", "#99 %", "#99.9 %", "#Slowest", "Stop"]);

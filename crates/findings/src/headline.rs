@@ -1,0 +1,172 @@
+//! What one run says of its medium in a line, for collections; and which cell stands for a test, for whoever shows one figure of it.
+
+use record::collection::{Figure, Headline};
+use record::units::{KIB, MIB};
+use record::{Cell, Finding, Record, Severity};
+
+use crate::{TRICKS, capacity, conclude, figure, is_verdict, matrix, stalls};
+
+/// The span most of a test's best cells have: the others were measured for comparison with them.
+fn usual_span(record: &Record, test: &str) -> Option<u64> {
+    let best = record.cells_of(test).map(|cell| cell.params.standing()).min()?;
+    let spans = || record.cells_of(test).filter(|cell| cell.params.standing() == best).filter_map(|cell| cell.params.span_bytes);
+    spans().max_by_key(|span| (spans().filter(|other| other == span).count(), *span))
+}
+
+/// The cell that stands for a test, at a block size where one is asked for. It may be one whose numbers are not the medium's.
+pub fn standard_cell<'a>(record: &'a Record, test: &'a str, block_bytes: Option<u64>) -> Option<&'a Cell> {
+    let usual = usual_span(record, test);
+    let fits = |cell: &&Cell| block_bytes.is_none() || cell.params.block_bytes == block_bytes;
+    record.cells_of(test).filter(fits).min_by_key(|cell| (cell.params.standing(), cell.params.span_bytes != usual))
+}
+
+/// The cell that stands for a sequential test: at the largest block up to 1 MiB that it was run at.
+pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell> {
+    let largest = record.cells_of(test).filter_map(|cell| cell.params.block_bytes).filter(|&bytes| bytes <= MIB).max();
+    standard_cell(record, test, largest)
+}
+
+/// What a run says of its medium in a line. Conclusions are drawn anew from the cells, whatever findings the record brings along: who
+/// sends one in might have written them.
+///
+/// Rates of random I/O are those of one at a time; what was measured deeper only, or by several threads, is no such figure.
+pub fn headline(record: &Record) -> Headline {
+    let findings = conclude(record);
+    // The cells of a matrix are of many file systems: none of them stands for the medium.
+    let asked: &[Figure] = if matrix::of(record).is_some() { &[] } else { &Figure::ALL };
+    let figures = asked.iter().filter_map(|&wanted| Some((wanted, value(record, wanted)?))).collect();
+    let verdict = findings.iter().find(|finding| finding.id == "verdict").map(|finding| finding.statement.clone());
+    let mut faults: Vec<String> = findings.iter().filter(|finding| is_fault(finding)).map(|finding| finding.id.clone()).collect();
+    faults.sort();
+    faults.dedup();
+    Headline { figures, verdict, faults, is_fake: capacity::is_fake(record) }
+}
+
+/// A failed check, or a trick of the controller that someone may fall for.
+fn is_fault(finding: &Finding) -> bool {
+    let is_trick = TRICKS.contains(&finding.id.as_str()) && finding.severity >= Severity::Warning;
+    is_trick || finding.severity == Severity::Failure && !is_verdict(finding)
+}
+
+/// A sound figure, in the unit it has in collections.
+fn value(record: &Record, wanted: Figure) -> Option<f64> {
+    match wanted {
+        Figure::RandomWrite512 => one_at_a_time(record, "random-write", 512),
+        Figure::RandomWrite4k => one_at_a_time(record, "random-write", 4 * KIB),
+        Figure::RandomWrite16k => one_at_a_time(record, "random-write", 16 * KIB),
+        Figure::RandomWrite64k => one_at_a_time(record, "random-write", 64 * KIB),
+        Figure::RandomRead4k => one_at_a_time(record, "random-read", 4 * KIB),
+        Figure::WorstStall => stalls::worst(record, 64 * KIB).map(|worst| worst.ns as f64),
+        Figure::SequentialWrite => {
+            let sustained = figure::form(record, "sustained", "first").and_then(|cell| rate(cell, "sustained_bps"));
+            sustained.or_else(|| in_a_row(record, "sequential-write"))
+        }
+        Figure::SequentialRead => in_a_row(record, "sequential-read"),
+        Figure::RandomFill => standard_cell(record, "random-fill", None).and_then(|cell| rate(cell, "bps")),
+        Figure::ZeroFill => standard_cell(record, "zero-fill", None).and_then(|cell| rate(cell, "bps")),
+    }
+}
+
+fn rate(cell: &Cell, name: &str) -> Option<f64> {
+    figure::Figure::of(cell, name).map(|found| found.value)
+}
+
+fn one_at_a_time(record: &Record, test: &str, block_bytes: u64) -> Option<f64> {
+    let cell = standard_cell(record, test, Some(block_bytes))?;
+    rate(cell, "iops").filter(|_| cell.params.queue_depth == 1 && cell.params.threads == 1)
+}
+
+/// Of large blocks, or where nobody says how large they were.
+fn in_a_row(record: &Record, test: &str) -> Option<f64> {
+    let cell = streaming_cell(record, test).filter(|cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB))?;
+    rate(cell, "sustained_bps").or_else(|| rate(cell, "bps"))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::GIB;
+    use record::{Estimate, Flag, Params, Stop};
+
+    use super::*;
+    use crate::testing::{cell, empty, iops, known};
+
+    fn card() -> Record {
+        let mut writing = cell("sequential-write", 1, MIB);
+        writing.metrics.bps = Some(known(20e6, 0.02, 100));
+        writing.metrics.other.insert("sustained_bps".into(), known(9e6, 0.02, 100));
+        let cells = vec![
+            iops("random-write", 1, 4 * KIB, 1.5, 3_000_000_000),
+            iops("random-write", 2, 16 * KIB, 1.2, 900_000_000),
+            iops("random-read", 1, 4 * KIB, 1500.0, 2_000_000),
+            writing,
+        ];
+        Record { cells, ..empty() }
+    }
+
+    #[test]
+    fn every_figure_that_was_measured_is_in_the_line() {
+        let line = headline(&card());
+        let figures: Vec<(&str, f64)> = line.figures.iter().map(|(figure, value)| (figure.name(), *value)).collect();
+        insta::assert_debug_snapshot!(figures, @r#"
+        [
+            (
+                "random-write-4k",
+                1.5,
+            ),
+            (
+                "worst-stall",
+                3000000000.0,
+            ),
+            (
+                "random-write-16k",
+                1.2,
+            ),
+            (
+                "sequential-write",
+                9000000.0,
+            ),
+            (
+                "random-read-4k",
+                1500.0,
+            ),
+        ]
+        "#);
+        assert!(line.verdict.is_some_and(|verdict| verdict.contains("random writes")), "random writes decide");
+        assert!(!line.is_fake);
+    }
+
+    #[test]
+    fn a_figure_of_a_broken_cell_is_absent() {
+        let mut record = card();
+        record.cells[0].flags.push(Flag::Cached);
+        record.cells[1].stop = Stop::Error;
+        record.cells[2].metrics.iops = Some(Estimate { value: f64::NAN, ci95: None, n: 0 });
+        let line = headline(&record);
+        assert_eq!(line.figures.into_keys().collect::<Vec<_>>(), [Figure::SequentialWrite]);
+    }
+
+    #[test]
+    fn deep_queues_are_no_figure_of_one_at_a_time() {
+        let mut record = card();
+        record.cells[0].params = Params { queue_depth: 32, ..record.cells[0].params.clone() };
+        record.cells[2].params = Params { threads: 4, ..record.cells[2].params.clone() };
+        let figures = headline(&record).figures;
+        assert!(!figures.contains_key(&Figure::RandomWrite4k) && !figures.contains_key(&Figure::RandomRead4k));
+        assert!(figures.contains_key(&Figure::RandomWrite16k));
+    }
+
+    #[test]
+    fn a_fake_is_one_by_its_cells_and_not_by_what_the_record_says() {
+        let mut probe = cell("capacity", 1, MIB);
+        for (name, value) in [("type", 3.0), ("real_bytes", 8.0 * GIB as f64)] {
+            probe.metrics.other.insert(name.into(), Estimate { value, ci95: None, n: 1 });
+        }
+        let mut record = Record { cells: vec![probe], ..empty() };
+        record.medium.capacity_bytes = Some(32 * GIB);
+        let line = headline(&record);
+        assert!(line.is_fake && line.faults == ["capacity"], "{line:?}");
+        let mut liar = card();
+        liar.findings = conclude(&record);
+        assert!(!headline(&liar).is_fake);
+    }
+}

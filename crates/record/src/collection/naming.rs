@@ -1,0 +1,255 @@
+//! What a run calls its medium, and under which model it is kept. Whatever a medium, a reader or a person says of itself ends up here: what
+//! comes out is one line of printable text.
+
+use super::Model;
+use crate::{MediumKind, Published};
+
+/// The longest name of a vendor or a model that is kept, in characters.
+const LONGEST: usize = 80;
+/// Bytes of a GB.
+const GB: u64 = 1_000_000_000;
+
+impl Model {
+    /// The model that a run is of.
+    ///
+    /// A card behind a reader that hides its registers has the reader's name; the label of the run, where there is one, knows better. Of media
+    /// below 1 GB the megabytes are part of the model, because whole GB do not tell them apart.
+    pub fn of(run: &Published) -> Model {
+        let (vendor, model) = spelled(run);
+        let mut model = folded(&model);
+        if let Some(mb) = run.labelled_bytes().filter(|bytes| *bytes < GB).map(|bytes| bytes / 1_000_000) {
+            model = format!("{model} {mb} mb").trim().to_owned();
+        }
+        Model {
+            kind: run.kind,
+            vendor: folded(&vendor),
+            model,
+            capacity_gb: run.labelled_bytes().map_or(0, |bytes| bytes.saturating_add(GB / 2) / GB),
+        }
+    }
+}
+
+impl Published {
+    /// What people call the medium: "SanDisk SD32G 32 GB", as the run spells it. Never empty.
+    pub fn name(&self) -> String {
+        let (vendor, model) = spelled(self);
+        let mut words = vec![if model.is_empty() && vendor.is_empty() { format!("Unknown {}", self.kind.words()) } else { vendor.clone() }];
+        // Many a model already begins with its maker.
+        if !vendor.is_empty() && folded(&model).starts_with(&folded(&vendor)) {
+            words.clear();
+        }
+        words.push(model);
+        words.push(self.labelled_bytes().map(capacity_words).unwrap_or_default());
+        let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        // A label often says the capacity as well.
+        let capacity = self.labelled_bytes().map(capacity_words).unwrap_or_default();
+        let squeezed = |text: &str| folded(text).replace(' ', "");
+        match name.strip_suffix(&capacity).map(str::trim_end) {
+            Some(rest) if !capacity.is_empty() && squeezed(rest).contains(&squeezed(&capacity)) => rest.to_owned(),
+            _ => name,
+        }
+    }
+
+    /// Its capacity as its maker would print it: as the box claims it, or worked out from what is there.
+    pub fn labelled_bytes(&self) -> Option<u64> {
+        let claimed = self.claims.as_ref().and_then(|claims| claims.capacity_bytes).filter(|bytes| *bytes > 0);
+        claimed.or_else(|| self.capacity_bytes.filter(|bytes| *bytes > 0).map(|bytes| labelled(bytes, self.kind)))
+    }
+
+    /// How it is attached, in a few words of small letters: "usb 2.0", "sd uhs-i", "sata". `None` where nothing is known.
+    pub fn interface_words(&self) -> Option<String> {
+        let interface = line(self.interface.as_deref().unwrap_or_default()).to_lowercase();
+        let mode = self.link.as_ref().and_then(|link| link.mode.as_deref()).map(|mode| line(mode).to_lowercase()).unwrap_or_default();
+        let words = match (interface.as_str(), mode.as_str()) {
+            ("usb", "1.5 mbit/s" | "12 mbit/s") => "usb 1.1",
+            ("usb", "480 mbit/s") => "usb 2.0",
+            ("usb", "5000 mbit/s") => "usb 3.0",
+            ("usb", "10000 mbit/s") => "usb 3.1",
+            ("usb", "20000 mbit/s") => "usb 3.2",
+            ("mmc", mode) if mode.starts_with("sd uhs") => "sd uhs-i",
+            ("mmc", mode) if mode.starts_with("sd high") => "sd high speed",
+            ("mmc", mode) if mode.starts_with("mmc") => mode.split(',').next().unwrap_or("mmc"),
+            ("mmc", _) if self.kind == MediumKind::Sd => "sd",
+            ("ata", mode) if mode.starts_with("sata") => "sata",
+            ("nvme", mode) if mode.starts_with("pcie") => "nvme",
+            (interface, _) => interface,
+        };
+        (!words.is_empty()).then(|| words.to_owned())
+    }
+
+    /// The classes that its box or its registers claim: "C10", "U1", "V30", "A1", in this order.
+    pub fn class_words(&self) -> Vec<String> {
+        let (claims, classes) = (self.claims.clone().unwrap_or_default(), self.classes.clone().unwrap_or_default());
+        let claimed = [
+            ("C", claims.speed_class.or(classes.speed_class)),
+            ("U", claims.uhs_grade.or(classes.uhs_grade)),
+            ("V", claims.video_class.or(classes.video_class)),
+            ("A", claims.app_class.or(classes.app_class)),
+        ];
+        claimed
+            .into_iter()
+            .filter_map(|(letter, class)| Some(format!("{letter}{}", class.filter(|class| (1..1000).contains(class))?)))
+            .collect()
+    }
+}
+
+/// Vendor and model as the run spells them.
+fn spelled(run: &Published) -> (String, String) {
+    let told = |text: &Option<String>| text.as_deref().map(line).filter(|text| !text.is_empty());
+    let label = told(&run.label);
+    if run.kind == MediumKind::Simulated {
+        let profile = told(&run.profile).map(|profile| profile.trim_start_matches("sim:").to_owned());
+        return (String::new(), profile.or_else(|| told(&run.model)).or(label).unwrap_or_default());
+    }
+    match label {
+        Some(label) if run.behind_reader == Some(true) || told(&run.model).is_none() => (String::new(), label),
+        _ => (told(&run.vendor).or_else(|| told(&run.manufacturer)).unwrap_or_default(), told(&run.model).unwrap_or_default()),
+    }
+}
+
+/// One line of printable text without odd spaces, not too long.
+fn line(text: &str) -> String {
+    let printable: String = text.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect();
+    let words: Vec<&str> = printable.split_whitespace().collect();
+    words.join(" ").chars().take(LONGEST).collect::<String>().trim_end().to_owned()
+}
+
+/// What has no shape, or turns the direction of writing: names are held against each other by eye.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// Without case, and with one kind of space: underscores stand for spaces in the names of many media.
+fn folded(text: &str) -> String {
+    line(&text.replace('_', " ").to_lowercase())
+}
+
+/// "32 GB", "512 MB", "2 TB".
+fn capacity_words(bytes: u64) -> String {
+    match bytes {
+        0..GB => format!("{} MB", bytes / 1_000_000),
+        _ if bytes >= 1000 * GB && bytes.is_multiple_of(500 * GB) => {
+            format!("{} TB", crate::units::significant(bytes as f64 / 1e12).trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => format!("{} GB", bytes.saturating_add(GB / 2) / GB),
+    }
+}
+
+/// What is printed on a medium that has so many bytes. Makers of disks follow IDEMA LBA1-03; flash cards and sticks are sold as powers of
+/// two and have up to a tenth less or, where someone counted in GiB, a little more.
+fn labelled(bytes: u64, kind: MediumKind) -> u64 {
+    if let Some(gb) = idema_gb(bytes) {
+        return gb * GB;
+    }
+    let unit = if bytes < GB * 9 / 10 { 1_000_000 } else { GB };
+    let power = (0..16).map(|exponent| unit << exponent).find(|label| (label / 100 * 90..=label / 100 * 108).contains(&bytes));
+    let flash = !matches!(kind, MediumKind::Ssd | MediumKind::Nvme | MediumKind::Disk | MediumKind::Virtual | MediumKind::Loop);
+    power.filter(|_| flash).unwrap_or(bytes.saturating_add(unit / 2) / unit * unit)
+}
+
+/// GB of a disk that has exactly the sectors that IDEMA LBA1-03 gives to a number of GB.
+fn idema_gb(bytes: u64) -> Option<u64> {
+    let beyond = (bytes / 512).checked_sub(97_696_368)?;
+    (bytes.is_multiple_of(512) && beyond.is_multiple_of(1_953_504)).then_some(beyond / 1_953_504 + 50)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Claims, Link, Medium, Record, SpeedClasses};
+
+    fn published(medium: Medium, label: Option<&str>) -> Published {
+        let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
+        let mut record = Record::from_json(text).expect("the fixture is a record");
+        (record.medium, record.run.label) = (medium, label.map(str::to_owned));
+        Published::from(&record)
+    }
+
+    fn card(vendor: &str, model: &str, capacity_bytes: u64) -> Medium {
+        let told = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Medium { kind: MediumKind::Sd, vendor: told(vendor), model: told(model), capacity_bytes: Some(capacity_bytes), ..Medium::default() }
+    }
+
+    fn check(medium: Medium, label: Option<&str>, name: &str, key: (&str, &str, u64)) {
+        let run = published(medium, label);
+        let model = Model::of(&run);
+        assert_eq!(run.name(), name);
+        assert_eq!((model.vendor.as_str(), model.model.as_str(), model.capacity_gb), key, "{name}");
+    }
+
+    #[test]
+    fn runs_of_one_model_come_together() {
+        check(card("SanDisk", "SD32G", 31_914_983_424), None, "SanDisk SD32G 32 GB", ("sandisk", "sd32g", 32));
+        check(card(" SANDISK ", "sd32g\0", 31_268_536_320), None, "SANDISK sd32g 32 GB", ("sandisk", "sd32g", 32));
+        check(card("Kingston", "Kingston_CF", 512_483_328), None, "Kingston_CF 512 MB", ("kingston", "kingston cf 512 mb", 1));
+        check(card("", "", 7_948_206_080), None, "Unknown SD card 8 GB", ("", "", 8));
+        check(
+            card("", "", 7_948_206_080),
+            Some("no-name\u{202e} 8GB from a drawer"),
+            "no-name 8GB from a drawer",
+            ("", "no-name 8gb from a drawer", 8),
+        );
+    }
+
+    #[test]
+    fn a_reader_is_not_the_card_in_it() {
+        let reader = Medium { behind_reader: Some(true), kind: MediumKind::Usb, ..card("Generic", "STORAGE DEVICE", 15_931_539_456) };
+        check(reader.clone(), None, "Generic STORAGE DEVICE 16 GB", ("generic", "storage device", 16));
+        check(reader, Some("Lexar 633x"), "Lexar 633x 16 GB", ("", "lexar 633x", 16));
+    }
+
+    #[test]
+    fn capacities_are_as_makers_print_them() {
+        use MediumKind::*;
+        let gb = |bytes, kind| labelled(bytes, kind) as f64 / 1e9;
+        for (bytes, kind, label) in [
+            (31_914_983_424, Sd, 32.0),
+            (29_600_000_000, Sd, 32.0),
+            (63_864_569_856, Sd, 64.0),
+            (3_965_190_144, Sd, 4.0),
+            (68_719_476_736, Usb, 64.0),
+            (120_034_123_776, Usb, 120.0),
+            (500_107_862_016, Ssd, 500.0),
+            (1_000_204_886_016, Disk, 1000.0),
+            (512_110_190_592, Nvme, 512.0),
+            (30_016_659_456, Ssd, 30.0),
+            (256_901_120, CompactFlash, 0.256),
+            (4_194_304, CompactFlash, 0.004),
+        ] {
+            assert_eq!(gb(bytes, kind), label, "{bytes}");
+        }
+        let claimed =
+            Medium { claims: Some(Claims { capacity_bytes: Some(64_000_000_000), ..Claims::default() }), ..card("", "", 8_000_000_000) };
+        assert_eq!(Model::of(&published(claimed, None)).capacity_gb, 64);
+    }
+
+    #[test]
+    fn interfaces_and_classes_in_a_few_words() {
+        let mut run = published(card("a", "b", 1 << 35), None);
+        let mut words = |interface: &str, mode: &str| {
+            (run.interface, run.link) = (Some(interface.into()), Some(Link { mode: Some(mode.into()), ..Link::default() }));
+            run.interface_words()
+        };
+        let told = |text: &str| Some(text.to_owned());
+        assert_eq!(words("usb", "480 Mbit/s"), told("usb 2.0"));
+        assert_eq!(words("mmc", "sd uhs SDR104, 4 bit, 200 MHz"), told("sd uhs-i"));
+        assert_eq!(words("mmc", "mmc HS400, 8 bit, 200 MHz"), told("mmc hs400"));
+        assert_eq!(words("ata", "SATA 6.0 Gbps"), told("sata"));
+        assert_eq!(words("", ""), None);
+        run.classes = Some(SpeedClasses { speed_class: Some(10), uhs_grade: Some(1), app_class: Some(0), ..SpeedClasses::default() });
+        run.claims = Some(Claims { app_class: Some(1), ..Claims::default() });
+        assert_eq!(run.class_words(), ["C10", "U1", "A1"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_name_is_one_line_whatever_a_medium_says(vendor in ".{0,120}", model in ".{0,120}", bytes: u64, label in proptest::option::of(".{0,200}")) {
+            let run = published(card(&vendor, &model, bytes), label.as_deref());
+            let name = run.name();
+            assert!(!name.is_empty() && name.chars().count() < 200 && !name.chars().any(char::is_control), "{name:?}");
+            let key = Model::of(&run);
+            assert_eq!(key.model.to_lowercase(), key.model);
+            assert!(!key.model.chars().chain(key.vendor.chars()).any(char::is_control));
+        }
+    }
+}
