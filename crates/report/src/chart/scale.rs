@@ -144,7 +144,7 @@ impl Axis {
 
     fn holds(&self, value: f64) -> bool {
         let slack = 1e-9 * (self.high - self.low).abs();
-        (self.low - slack..=self.high + slack).contains(&value)
+        self.scale.takes(value) && (self.low - slack..=self.high + slack).contains(&value)
     }
 
     fn powers_of_two(&self, most: usize) -> Vec<f64> {
