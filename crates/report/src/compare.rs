@@ -48,11 +48,7 @@ pub fn page(comparison: &Comparison) -> String {
         media,
         differences: comparison.differences.iter().map(|difference| words::clean(difference)).collect(),
         ranks: comparison.ranks.iter().map(|rank| (rank.wanted.clone(), order(rank))).collect(),
-        curves: comparison
-            .curves
-            .iter()
-            .map(|curve| CurveView { title: title(curve), sentences: sentences(curve), table: TableView { table: table(curve) } })
-            .collect(),
+        curves: comparison.curves.iter().map(CurveView::of).collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -66,15 +62,22 @@ struct ComparisonPage {
     curves: Vec<CurveView>,
 }
 
-struct CurveView {
-    title: String,
-    sentences: Vec<String>,
-    table: TableView,
+/// A pair of media at one kind of work.
+pub(crate) struct CurveView {
+    pub title: String,
+    pub sentences: Vec<String>,
+    pub table: TableView,
+}
+
+impl CurveView {
+    pub fn of(curve: &Curve) -> CurveView {
+        CurveView { title: title(curve), sentences: sentences(curve), table: TableView { table: table(curve) } }
+    }
 }
 
 #[derive(Template)]
 #[template(path = "table.html")]
-struct TableView {
+pub(crate) struct TableView {
     table: Table,
 }
 

@@ -4,7 +4,7 @@
 //! through could not run. The page is whole without JavaScript; the script makes tooltips quicker, opens what is folded
 //! before printing, and hands out the record as a file.
 
-mod view;
+pub(crate) mod view;
 
 use askama::Template;
 use base64::Engine as _;

@@ -8,6 +8,7 @@
 //! nothing that came with a record reaches a terminal or a page unescaped.
 
 pub mod chart;
+pub mod collection;
 pub mod compare;
 mod doubts;
 mod figure;

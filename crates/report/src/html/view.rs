@@ -86,7 +86,7 @@ struct HeadlineRow {
 /// A chart in both sizes, with its table.
 #[derive(Template)]
 #[template(path = "panel.html")]
-pub(super) struct PanelView {
+pub(crate) struct PanelView {
     title: String,
     note: String,
     wide: String,
@@ -98,7 +98,7 @@ pub(super) struct PanelView {
 /// A table; a template of its own, so that other pages can use it.
 #[derive(Template)]
 #[template(path = "table.html")]
-pub(super) struct TableView {
+pub(crate) struct TableView {
     table: Table,
 }
 
@@ -210,7 +210,8 @@ fn headline_row(row: &headline::Row) -> HeadlineRow {
     }
 }
 
-fn panel(panel: Panel) -> PanelView {
+/// A chart with its table, drawn.
+pub(crate) fn panel(panel: Panel) -> PanelView {
     PanelView {
         wide: chart::draw(&panel.chart, Size::Wide),
         narrow: chart::draw(&panel.chart, Size::Narrow),

@@ -1,0 +1,86 @@
+//! The pages of a collection, as a tree of files or as a server hands them out: the same functions make both.
+//!
+//! [`table`] is the wide table, [`medium`] a page a medium, [`compare`] up to eight of them side by side, [`text_page`] what explains them, [`feed`]
+//! what is new; [`data`] the same as JSON and CSV. All are functions of lines and entries: where these are kept, and how pages reach a
+//! reader, is not known here. A [`Site`] says how pages refer to each other.
+//!
+//! Reading needs no script. In a tree sorting leads to pages sorted beforehand, on a server to another query; the script sorts and filters
+//! in the page, counts what is ticked for comparison, and remembers hidden columns. Nothing a record says is taken for markup, and the
+//! content security policy ([`POLICY`]) lets nothing run that is not a file of the site.
+
+mod address;
+mod compare;
+pub mod data;
+mod feed;
+mod figures;
+mod hosts;
+mod medium;
+pub mod query;
+mod table;
+mod text;
+
+pub use address::{Asset, POLICY, Place, Shelf, Site, assets, file_of, is_slug, orders, shelves};
+pub use compare::{choose, compare, compare_kind, ready_file};
+pub use feed::{Item, feed};
+pub use medium::{MOST_RUNS, medium, medium_beside};
+pub use table::{MOST_COMPARED, lies_on, order, table};
+pub use text::{TEXTS, about, methodology, text_page};
+
+use address::Links;
+
+use crate::words;
+
+/// What stands around every page: head, navigation, foot.
+pub(crate) struct Shell<'a> {
+    pub title: String,
+    pub site: String,
+    pub made: Option<&'a str>,
+    pub style: String,
+    pub script: String,
+    pub home: String,
+    pub feed: String,
+    pub about: String,
+    pub methodology: String,
+    pub nav: Vec<NavItem>,
+}
+
+pub(crate) struct NavItem {
+    pub text: &'static str,
+    pub href: String,
+    pub here: bool,
+}
+
+impl<'a> Shell<'a> {
+    /// `here` is the page's place in the navigation.
+    pub fn new(links: Links<'a>, title: String, here: &str) -> Shell<'a> {
+        let [style, script] = assets();
+        let home = links.table(&record::collection::Query::default());
+        let item = |name, text, href| NavItem { text, href, here: name == here };
+        Shell {
+            title: words::clean(&title),
+            site: words::clean(&links.site.title),
+            made: links.site.made.as_deref(),
+            style: links.file(&style.path),
+            script: links.file(&script.path),
+            feed: links.file("feed.atom"),
+            about: links.text("about"),
+            methodology: links.text("methodology"),
+            nav: vec![
+                item("table", "Media", home.clone()),
+                item("compare", "Compare", links.text("compare")),
+                item("methodology", "Methodology", links.text("methodology")),
+                item("about", "Data", links.text("about")),
+                item("feed", "Feed", links.file("feed.atom")),
+            ],
+            home,
+        }
+    }
+
+    /// The content security policy.
+    pub fn policy(&self) -> &'static str {
+        POLICY
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! The collection as data: lines as JSON and CSV for people and programs, and the short form that the script of the table reads.
+
+use record::collection::{Entry, Figure, Line, Spread};
+use serde_json::{Value, json};
+
+use super::query;
+use crate::words;
+
+/// One line as JSON on one line of text.
+pub fn line_json(line: &Line) -> String {
+    serde_json::to_string(line).expect("a line has only string keys")
+}
+
+/// A medium with all of its runs, as JSON: `{"schema": "flashmark-medium/1", "line": .., "runs": [..]}`.
+pub fn medium_json(line: &Line, entries: &[Entry]) -> String {
+    let all = json!({ "schema": "flashmark-medium/1", "line": line, "runs": entries });
+    all.to_string() + "\n"
+}
+
+/// A run as a record that `flashmark show`, `report` and `compare` read: all that is published of it.
+pub fn run_json(entry: &Entry) -> String {
+    entry.run.to_record(&entry.id).to_json()
+}
+
+/// The heads of [`line_csv`]: what the medium is, then five columns a figure (median, low, high, runs, hosts) in IOPS, bytes a second or
+/// nanoseconds.
+pub fn csv_head() -> String {
+    let mut heads: Vec<String> = ["medium", "name", "kind", "vendor", "model", "capacity_gb", "origin", "interface", "classes", "runs"]
+        .into_iter()
+        .chain(["fakes", "is_fake", "latest"])
+        .map(str::to_owned)
+        .collect();
+    for figure in Figure::ALL {
+        let unit = match figure.unit() {
+            record::collection::Unit::Iops => "iops",
+            record::collection::Unit::Bps => "bps",
+            record::collection::Unit::Ns => "ns",
+        };
+        let name = figure.name().replace('-', "_");
+        heads.extend(["", "_low", "_high"].map(|part| format!("{name}{part}_{unit}")));
+        heads.extend(["_runs", "_hosts"].map(|part| format!("{name}{part}")));
+    }
+    heads.push("verdict".to_owned());
+    heads.join(",") + "\r\n"
+}
+
+/// A line as CSV (RFC 4180), with its end.
+pub fn line_csv(line: &Line) -> String {
+    let mut fields = vec![
+        text(&line.slug),
+        text(&line.name),
+        query::kind_name(line.model.kind).to_owned(),
+        text(&line.model.vendor),
+        text(&line.model.model),
+        line.model.capacity_gb.to_string(),
+        query::origin_name(line.origin).to_owned(),
+        text(line.interface.as_deref().unwrap_or_default()),
+        text(&line.classes.join(" ")),
+        line.runs.to_string(),
+        line.fakes.to_string(),
+        line.is_fake.to_string(),
+        text(&line.latest),
+    ];
+    for figure in Figure::ALL {
+        match line.figures.get(&figure) {
+            Some(Spread { median, low, high, runs, hosts }) => {
+                fields.extend([median, low, high].map(f64::to_string));
+                fields.extend([runs, hosts].map(u64::to_string));
+            }
+            None => fields.extend(std::iter::repeat_n(String::new(), 5)),
+        }
+    }
+    fields.push(text(line.verdict.as_deref().unwrap_or_default()));
+    fields.join(",") + "\r\n"
+}
+
+/// A field of text. What a spreadsheet would take for a formula gets an apostrophe, which makes it text there.
+fn text(field: &str) -> String {
+    let field = words::clean(field);
+    let field = if field.starts_with(['=', '+', '-', '@']) { format!("'{field}") } else { field };
+    if field.contains([',', '"', '\'']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+}
+
+/// A line in the short form the table's script reads: slug, name, kind, capacity in GB, origin, interface, classes, runs, fakes, whether it
+/// is one of fakes, when the latest came in, the verdict, and the figures: `[which, median]` or `[which, median, low, high, runs, hosts]`.
+pub fn short_json(line: &Line) -> String {
+    let figures: Vec<Value> = Figure::ALL
+        .iter()
+        .enumerate()
+        .filter_map(|(at, figure)| Some((at, line.figures.get(figure).filter(|spread| super::figures::sound(spread))?)))
+        .map(|(at, spread)| match spread.runs {
+            0 | 1 => json!([at, spread.median]),
+            runs => json!([at, spread.median, spread.low, spread.high, runs, spread.hosts]),
+        })
+        .collect();
+    json!([
+        line.slug,
+        words::clean(&line.name),
+        query::kind_name(line.model.kind),
+        line.model.capacity_gb,
+        query::origin_name(line.origin),
+        words::clean(line.interface.as_deref().unwrap_or_default()),
+        words::clean(&line.classes.join(" ")),
+        line.runs,
+        line.fakes,
+        u8::from(line.is_fake),
+        super::table::day(&line.latest),
+        line.verdict.as_deref().map(super::table::short_verdict).unwrap_or_default(),
+        figures,
+    ])
+    .to_string()
+}

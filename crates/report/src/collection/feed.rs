@@ -1,0 +1,89 @@
+//! The Atom feed (RFC 4287) of new results.
+
+use askama::Template;
+use record::collection::{Entry, Figure};
+
+use super::address::{Links, Site};
+use super::{figures, query, table};
+use crate::words;
+
+/// A run that came in, with the medium it is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// The run.
+    pub entry: &'a Entry,
+    /// Name of the medium in addresses.
+    pub slug: &'a str,
+    /// What the medium is called.
+    pub name: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "collection/feed.xml")]
+struct FeedPage {
+    title: String,
+    author: String,
+    id: String,
+    own: String,
+    home: String,
+    updated: String,
+    items: Vec<ItemView>,
+}
+
+struct ItemView {
+    id: String,
+    title: String,
+    href: String,
+    updated: String,
+    published: String,
+    summary: String,
+    origin: &'static str,
+}
+
+/// The feed of these runs, the newest first. Its links are whole where the site's address is known, and else relative to the feed.
+pub fn feed(site: &Site, items: &[Item]) -> String {
+    let links = Links { site, depth: 0 };
+    let whole = |href: String| match &site.base {
+        Some(base) => format!("{}/{}", base.trim_end_matches('/'), href.trim_start_matches('/')),
+        None => href,
+    };
+    let page = FeedPage {
+        title: text(&format!("{}: new results", site.title)),
+        author: text(&site.title),
+        id: site.base.clone().map_or_else(|| format!("urn:flashmark:collection:{}", query::escaped(&site.title)), |base| text(&base)),
+        own: text(&whole(links.file("feed.atom"))),
+        home: text(&whole(links.table(&record::collection::Query::default()))),
+        updated: text(items.first().map(|item| item.entry.received.as_str()).or(site.made.as_deref()).unwrap_or(NEVER)),
+        items: items.iter().map(|item| view(item, &whole(links.medium(item.slug)))).collect(),
+    };
+    page.render().expect("a template that compiled renders into memory")
+}
+
+/// An Atom feed must say when it changed; one without results and without a time of its own never did.
+const NEVER: &str = "1970-01-01T00:00:00Z";
+
+fn view(item: &Item, href: &str) -> ItemView {
+    let entry = item.entry;
+    let told = |figure: Figure| {
+        let value = entry.headline.figures.get(&figure).copied().filter(|value| value.is_finite() && *value > 0.0)?;
+        Some(format!("{}: {} ({})", figures::head(figure), figures::told(figure, value), figures::place(figure, value)))
+    };
+    let figures = [Figure::RandomWrite4k, Figure::WorstStall, Figure::SequentialWrite, Figure::RandomRead4k];
+    let verdict = entry.headline.verdict.iter().map(|verdict| words::clean(verdict));
+    let summary: Vec<String> = verdict.chain(figures.into_iter().filter_map(told)).collect();
+    let fake = if entry.headline.is_fake { " (fake)" } else { "" };
+    ItemView {
+        id: text(&format!("urn:flashmark:run:{}:{}", query::escaped(&entry.id), entry.revision)),
+        title: text(&format!("{}{fake}", item.name)),
+        href: text(href),
+        updated: text(&entry.received),
+        published: text(&entry.received),
+        summary: text(&summary.join(". ")),
+        origin: table::origin_words(entry.origin),
+    }
+}
+
+/// Text that XML 1.0 can hold: without the characters it has no place for, even escaped.
+fn text(text: &str) -> String {
+    words::clean(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
+}

@@ -1,0 +1,194 @@
+//! The figures of a collection in words: what they are called, how they stand to the yardsticks, how far runs lie apart.
+
+use record::collection::{Figure, Spread, Unit};
+use record::units::significant;
+
+use super::query;
+use crate::{words, yardstick};
+
+/// What a figure is called at the head of a column.
+pub(crate) fn head(figure: Figure) -> &'static str {
+    match figure {
+        Figure::RandomWrite4k => "Random write 4 KiB",
+        Figure::WorstStall => "Worst stall",
+        Figure::RandomWrite512 => "Random write 512 B",
+        Figure::RandomWrite16k => "Random write 16 KiB",
+        Figure::RandomWrite64k => "Random write 64 KiB",
+        Figure::SequentialWrite => "Sequential write",
+        Figure::RandomRead4k => "Random read 4 KiB",
+        Figure::SequentialRead => "Sequential read",
+        Figure::RandomFill => "Fill, random data",
+        Figure::ZeroFill => "Fill, zeros",
+    }
+}
+
+/// A value with its unit: "49.2 IOPS", "10.4 MB/s", "3.17 s".
+pub(crate) fn told(figure: Figure, value: f64) -> String {
+    match figure.unit() {
+        Unit::Iops => words::quantity("iops", value),
+        Unit::Bps => words::quantity("bps", value),
+        Unit::Ns => words::stall(value),
+    }
+}
+
+/// The same for a column whose head says the unit; a stall keeps its own, because stalls lie between microseconds and minutes.
+pub(crate) fn bare(figure: Figure, value: f64) -> String {
+    match figure.unit() {
+        Unit::Ns => words::stall(value),
+        unit => significant(value / query::unit_factor(unit)),
+    }
+}
+
+/// The unit in the head of its column; nothing where each value has its own.
+pub(crate) fn column_unit(figure: Figure) -> &'static str {
+    match figure.unit() {
+        Unit::Ns => "",
+        unit => query::unit_name(unit),
+    }
+}
+
+/// What a figure is held against.
+pub(crate) struct Mark {
+    /// In a word: "A1".
+    pub name: &'static str,
+    /// Its value in the unit of the figure.
+    pub value: f64,
+    /// What it is.
+    pub meaning: &'static str,
+}
+
+const fn mark(name: &'static str, value: f64, meaning: &'static str) -> Mark {
+    Mark { name, value, meaning }
+}
+
+/// The yardstick on every chart (flash.md E3), or for stalls the longest that the SD specification lets a card be busy with a write.
+pub(crate) const fn yardstick(figure: Figure) -> Mark {
+    match figure.unit() {
+        Unit::Iops => mark("disk", yardstick::DISK_IOPS, "a 5400 rpm laptop disk"),
+        Unit::Bps => mark("disk", yardstick::DISK_BPS, "a 5400 rpm laptop disk"),
+        Unit::Ns => mark("limit", 250e6, "the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms)"),
+    }
+}
+
+/// Limits of the SD classes, ascending (SD Association as cited by anandtech.com 10860 and the class table of admin-magazine.com 76).
+pub(crate) fn classes(figure: Figure) -> &'static [Mark] {
+    const WRITES: [Mark; 2] = [mark("A1", 500.0, "application class A1"), mark("A2", 2000.0, "application class A2")];
+    const READS: [Mark; 2] = [mark("A1", 1500.0, "application class A1"), mark("A2", 4000.0, "application class A2")];
+    const RATES: [Mark; 4] = [
+        mark("C10", 10e6, "speed class 10, U1, V10, A1 and A2"),
+        mark("V30", 30e6, "video class 30 and U3"),
+        mark("V60", 60e6, "video class 60"),
+        mark("V90", 90e6, "video class 90"),
+    ];
+    match figure {
+        Figure::RandomWrite4k => &WRITES,
+        Figure::RandomRead4k => &READS,
+        Figure::SequentialWrite => &RATES,
+        _ => &[],
+    }
+}
+
+/// How many times as good as the yardstick; for a stall, how many times shorter.
+pub(crate) fn times(figure: Figure, value: f64) -> f64 {
+    let stick = yardstick(figure).value;
+    if figure.smaller_is_better() { stick / value } else { value / stick }
+}
+
+/// How good a value is in five steps, by colour: less than a tenth of the yardstick, less than it, at least as good, 5 and 20 times.
+pub(crate) fn level(figure: Figure, value: f64) -> u8 {
+    [0.1, 1.0, 5.0, 20.0].iter().filter(|step| times(figure, value) >= **step).count() as u8
+}
+
+/// Its place among the yardsticks, in a few characters: "0.55× disk", "22× disk, A2", "13× limit".
+pub(crate) fn place(figure: Figure, value: f64) -> String {
+    let stick = yardstick(figure);
+    // A stall is said as it lasted: "13× limit" is bad.
+    let ratio = format!("{}×\u{a0}{}", words::times(value / stick.value), stick.name);
+    match classes(figure).iter().rev().find(|class| value >= class.value) {
+        Some(class) => format!("{ratio}, {}", class.name),
+        None => ratio,
+    }
+}
+
+/// A limit with its unit: "90 IOPS", "50 MB/s".
+fn limit(figure: Figure, value: f64) -> String {
+    format!("{} {}", value / query::unit_factor(figure.unit()), query::unit_name(figure.unit()))
+}
+
+/// The same in a sentence for a page with room.
+pub(crate) fn place_told(figure: Figure, value: f64) -> String {
+    let stick = yardstick(figure);
+    let mut said = format!("{} times {}", words::times(value / stick.value), stick.meaning);
+    if figure.unit() != Unit::Ns {
+        said += &format!(" ({})", limit(figure, stick.value));
+    }
+    let reached = classes(figure).iter().rev().find(|class| value >= class.value);
+    let missed = classes(figure).iter().find(|class| value < class.value);
+    let whole = |class: &Mark| format!("{} ({})", class.meaning, limit(figure, class.value));
+    match (reached, missed) {
+        (Some(reached), Some(missed)) => {
+            said += &format!("; reaches {}, not {} ({})", whole(reached), missed.name, limit(figure, missed.value));
+        }
+        (Some(reached), None) => said += &format!("; reaches {}", whole(reached)),
+        (None, Some(missed)) => said += &format!("; below {}", whole(missed)),
+        (None, None) => {}
+    }
+    said
+}
+
+/// Lowest to highest: "46.0–52.1"; nothing where there is one value only.
+pub(crate) fn range(figure: Figure, spread: &Spread) -> Option<String> {
+    (spread.low < spread.high).then(|| format!("{}–{}", bare(figure, spread.low), bare(figure, spread.high)))
+}
+
+/// Behind how many runs on how many hosts: "1 run", "3 runs, 2 hosts".
+pub(crate) fn counts(spread: &Spread) -> String {
+    let runs = words::count(spread.runs as usize, "run");
+    if spread.runs > 1 { format!("{runs}, {}", words::count(spread.hosts as usize, "host")) } else { runs }
+}
+
+/// Whether a number can be told at all.
+pub(crate) fn sound(spread: &Spread) -> bool {
+    spread.median.is_finite() && spread.median > 0.0 && spread.low.is_finite() && spread.high.is_finite()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_held_against_disk_and_classes() {
+        let said: Vec<String> = [
+            (Figure::RandomWrite4k, 49.2),
+            (Figure::RandomWrite4k, 1234.0),
+            (Figure::WorstStall, 3.17e9),
+            (Figure::SequentialWrite, 31e6),
+            (Figure::SequentialRead, 95e6),
+        ]
+        .iter()
+        .map(|(figure, value)| {
+            let (bare, place) = (bare(*figure, *value), place(*figure, *value));
+            format!("{bare} | {place} | {} | {}", level(*figure, *value), place_told(*figure, *value))
+        })
+        .collect();
+        insta::assert_debug_snapshot!(said, @r#"
+        [
+            "49.2 | 0.55×\u{a0}disk | 1 | 0.55 times a 5400 rpm laptop disk (90 IOPS); below application class A1 (500 IOPS)",
+            "1234 | 14×\u{a0}disk, A1 | 3 | 14 times a 5400 rpm laptop disk (90 IOPS); reaches application class A1 (500 IOPS), not A2 (2000 IOPS)",
+            "3.17 s | 13×\u{a0}limit | 0 | 13 times the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms)",
+            "31.0 | 0.62×\u{a0}disk, V30 | 1 | 0.62 times a 5400 rpm laptop disk (50 MB/s); reaches video class 30 and U3 (30 MB/s), not V60 (60 MB/s)",
+            "95.0 | 1.9×\u{a0}disk | 2 | 1.9 times a 5400 rpm laptop disk (50 MB/s)",
+        ]
+        "#);
+    }
+
+    #[test]
+    fn a_spread_says_how_many_stand_behind_it() {
+        let spread = Spread { median: 49.0, low: 46.0, high: 52.1, runs: 3, hosts: 2 };
+        assert_eq!(range(Figure::RandomWrite4k, &spread).as_deref(), Some("46.0–52.1"));
+        assert_eq!(counts(&spread), "3 runs, 2 hosts");
+        let single = Spread { low: 49.0, high: 49.0, runs: 1, hosts: 1, ..spread };
+        assert_eq!((range(Figure::RandomWrite4k, &single), counts(&single).as_str()), (None, "1 run"));
+        assert!(!sound(&Spread { median: f64::NAN, ..spread }));
+    }
+}

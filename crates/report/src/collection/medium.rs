@@ -1,0 +1,301 @@
+//! The page of a medium: the verdict, its figures, charts, every run with where it was made, and what hosts do to it.
+
+use askama::Template;
+use record::collection::{Entry, Figure, Line, Origin, Unit};
+use record::{Finding, Record, Severity};
+
+use super::address::{Links, Site};
+use super::hosts::{self, Host};
+use super::{Shell, figures, table};
+use crate::html::view::{PanelView, panel};
+use crate::{panels, words};
+
+/// The most runs that are listed on a page; all are in the medium's JSON.
+pub const MOST_RUNS: usize = 200;
+/// The most charts on a page; the others are made from the run's record by `flashmark report`.
+const MOST_PANELS: usize = 6;
+
+/// The page of a medium with its runs, the newest first.
+pub fn medium(site: &Site, line: &Line, entries: &[Entry]) -> String {
+    medium_beside(site, line, entries, &[])
+}
+
+/// The same, with the other lines of its model: its fakes, what was published of it, what other tools say. They are shown beside, never
+/// mixed with it.
+pub fn medium_beside(site: &Site, line: &Line, entries: &[Entry], beside: &[Line]) -> String {
+    MediumPage::of(site, line, entries, beside).render().expect("a template that compiled renders into memory")
+}
+
+#[derive(Template)]
+#[template(path = "collection/medium.html")]
+struct MediumPage<'a> {
+    shell: Shell<'a>,
+    name: String,
+    facts: String,
+    badges: Vec<(&'static str, &'static str)>,
+    origin: String,
+    is_fake: bool,
+    fakes: Option<String>,
+    findings: Vec<FindingView>,
+    rows: Vec<FigureRow>,
+    missing: String,
+    beside: Vec<Beside>,
+    hosts: Vec<HostRow>,
+    effects: Vec<String>,
+    told_run: String,
+    panels: Vec<PanelView>,
+    runs: Vec<RunRow>,
+    fake_runs: Vec<RunRow>,
+    all_runs: usize,
+    json: String,
+    csv: String,
+    compare: String,
+}
+
+struct FindingView {
+    class: &'static str,
+    statement: String,
+    evidence: Vec<String>,
+    confidence: Option<String>,
+    about: Option<String>,
+}
+
+struct FigureRow {
+    name: &'static str,
+    value: String,
+    range: String,
+    runs: u64,
+    hosts: u64,
+    place: String,
+    level: u8,
+}
+
+struct Beside {
+    name: String,
+    href: String,
+    what: String,
+    cells: Vec<String>,
+}
+
+struct HostRow {
+    name: String,
+    link: String,
+    runs: usize,
+    cells: Vec<String>,
+}
+
+struct RunRow {
+    id: String,
+    href: String,
+    when: String,
+    origin: String,
+    machine: String,
+    link: String,
+    way: String,
+    label: String,
+    suite: String,
+    software: String,
+    faults: String,
+    cells: Vec<String>,
+}
+
+/// What is told of each run and host; the others are in the figures and in the data.
+const TOLD: [Figure; 4] = [Figure::RandomWrite4k, Figure::WorstStall, Figure::SequentialWrite, Figure::RandomRead4k];
+
+impl<'a> MediumPage<'a> {
+    fn of(site: &'a Site, line: &Line, entries: &[Entry], beside: &[Line]) -> MediumPage<'a> {
+        let links = Links { site, depth: 1 };
+        let (fakes, sound): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|entry| entry.headline.is_fake && !line.is_fake);
+        let shown = shown_run(&sound).or_else(|| shown_run(&fakes));
+        let record = shown.map(|entry| entry.run.to_record(&entry.id));
+        let found_hosts = hosts::hosts(&sound);
+        let name = words::clean(&line.name);
+        let rows = |of: &[&Entry]| of.iter().take(MOST_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>();
+        MediumPage {
+            shell: Shell::new(links, format!("{name} - {}", site.title), ""),
+            facts: facts(line),
+            badges: table::badges(line),
+            origin: origin(line, shown),
+            is_fake: line.is_fake,
+            fakes: fakes_said(line, beside),
+            findings: findings_of(line, record.as_ref(), &links),
+            rows: figure_rows(line),
+            missing: missing(line),
+            beside: beside.iter().filter(|other| other.slug != line.slug).map(|other| beside_row(&links, other)).collect(),
+            effects: hosts::effects(&found_hosts),
+            hosts: if found_hosts.len() > 1 { found_hosts.iter().map(host_row).collect() } else { Vec::new() },
+            told_run: shown.map(told).unwrap_or_default(),
+            panels: record.as_ref().map(charts).unwrap_or_default(),
+            runs: rows(&sound),
+            fake_runs: rows(&fakes),
+            all_runs: entries.len(),
+            json: links.file(&format!("data/medium/{}.json", line.slug)),
+            csv: links.file(&format!("data/medium/{}.csv", line.slug)),
+            compare: compare_link(&links, &line.slug),
+            name,
+        }
+    }
+}
+
+fn compare_link(links: &Links, slug: &str) -> String {
+    format!("{}?m={slug}", links.text("compare"))
+}
+
+/// The run that the charts are made from: of those with most cells the newest (entries come newest first).
+fn shown_run<'a>(entries: &[&'a Entry]) -> Option<&'a Entry> {
+    let most = entries.iter().map(|entry| entry.run.cells.len()).max()?;
+    entries.iter().find(|entry| entry.run.cells.len() == most).copied()
+}
+
+fn facts(line: &Line) -> String {
+    let mut facts = vec![words::kind(line.model.kind).to_owned(), format!("{} GB", line.model.capacity_gb)];
+    facts.extend(line.interface.as_deref().map(words::clean));
+    facts.push(words::clean(&line.classes.join(" ")));
+    facts.retain(|fact| !fact.is_empty());
+    facts.join(" · ")
+}
+
+/// Where its figures come from, in a sentence.
+fn origin(line: &Line, shown: Option<&Entry>) -> String {
+    let software = shown.map(|entry| software(entry)).filter(|text| !text.is_empty());
+    match line.origin {
+        Origin::Measured => "Measured by Flashmark.".to_owned(),
+        Origin::Imported => match software {
+            Some(tool) => format!("Imported from the output of other tools (the run shown: {tool}). They measure in other ways; compare with care."),
+            None => "Imported from the output of other tools. They measure in other ways; compare with care.".to_owned(),
+        },
+        Origin::Reference => "Reference data: published by others, with the source at each run. It is shown beside our own measurements and never mixed with them.".to_owned(),
+        Origin::Simulated => "A simulated medium: no such thing was measured. It is listed apart.".to_owned(),
+    }
+}
+
+fn software(entry: &Entry) -> String {
+    let software = &entry.run.software;
+    [software.name.as_str(), software.version.as_str()]
+        .iter()
+        .map(|part| words::clean(part))
+        .collect::<Vec<_>>()
+        .join(" ")
+        .trim()
+        .to_owned()
+}
+
+fn fakes_said(line: &Line, beside: &[Line]) -> Option<String> {
+    if line.is_fake || line.fakes == 0 {
+        return None;
+    }
+    let runs = words::count(line.fakes as usize, "run");
+    let apart = if beside.iter().any(|other| other.is_fake) { "; they have a page of their own, below" } else { "" };
+    Some(format!("Fakes are sold under this name: {runs} of such are left out of these figures{apart}."))
+}
+
+/// The verdict and what is wrong with the medium, of the run shown; the line's own verdict where that run says none.
+fn findings_of(line: &Line, record: Option<&Record>, links: &Links) -> Vec<FindingView> {
+    let first = |finding: &&Finding| finding.id == "verdict" || finding.severity == Severity::Failure;
+    let mut found: Vec<FindingView> =
+        record.into_iter().flat_map(|record| &record.findings).filter(first).map(|finding| finding_view(finding, links)).collect();
+    let said = record.is_some_and(|record| record.findings.iter().any(|finding| finding.id == "verdict"));
+    if let (false, Some(verdict)) = (said, &line.verdict) {
+        let statement = words::clean(verdict);
+        found.insert(0, FindingView { class: "info", statement, evidence: Vec::new(), confidence: None, about: None });
+    }
+    found
+}
+
+fn finding_view(finding: &Finding, links: &Links) -> FindingView {
+    FindingView {
+        class: words::severity(finding.severity),
+        statement: words::clean(&finding.statement),
+        evidence: finding.evidence.iter().map(|text| words::clean(text)).collect(),
+        confidence: words::confidence(finding),
+        about: findings::about(&finding.id).map(|_| format!("{}#{}", links.text("findings"), finding.id)),
+    }
+}
+
+fn figure_rows(line: &Line) -> Vec<FigureRow> {
+    let row = |figure: Figure| {
+        let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
+        let range = (spread.low < spread.high).then(|| words::interval(metric(figure), [spread.low, spread.high])).unwrap_or_default();
+        Some(FigureRow {
+            name: figures::head(figure),
+            value: figures::told(figure, spread.median),
+            range,
+            runs: spread.runs,
+            hosts: spread.hosts,
+            place: figures::place_told(figure, spread.median),
+            level: figures::level(figure, spread.median),
+        })
+    };
+    Figure::ALL.into_iter().filter_map(row).collect()
+}
+
+/// The name of a metric with the figure's unit, for [`words::interval`].
+fn metric(figure: Figure) -> &'static str {
+    match figure.unit() {
+        Unit::Iops => "iops",
+        Unit::Bps => "bps",
+        Unit::Ns => "_ns",
+    }
+}
+
+/// Which figures nobody has measured of it.
+fn missing(line: &Line) -> String {
+    let missing = Figure::ALL.into_iter().filter(|figure| !line.figures.get(figure).is_some_and(figures::sound));
+    missing.map(figures::head).collect::<Vec<_>>().join(", ")
+}
+
+fn told_cells(value: impl Fn(Figure) -> Option<f64>) -> Vec<String> {
+    let cell = |figure| value(figure).filter(|value| value.is_finite() && *value > 0.0).map(|value| figures::told(figure, value));
+    TOLD.into_iter().map(|figure| cell(figure).unwrap_or_else(|| "–".to_owned())).collect()
+}
+
+fn beside_row(links: &Links, line: &Line) -> Beside {
+    Beside {
+        name: words::clean(&line.name),
+        href: links.medium(&line.slug),
+        what: if line.is_fake { "fakes".to_owned() } else { table::origin_words(line.origin).to_owned() },
+        cells: told_cells(|figure| line.figures.get(&figure).map(|spread| spread.median)),
+    }
+}
+
+fn host_row(host: &Host) -> HostRow {
+    let cells = told_cells(|figure| host.figures.get(&figure).copied());
+    HostRow { name: host.name.clone(), link: host.link.clone(), runs: host.runs, cells }
+}
+
+fn run_row(links: &Links, entry: &Entry) -> RunRow {
+    let run = &entry.run;
+    let revision = if entry.revision > 1 { format!(", revision {}", entry.revision) } else { String::new() };
+    RunRow {
+        id: entry.id.clone(),
+        href: links.run(&entry.id),
+        when: table::day(run.started.as_deref().unwrap_or(&entry.received)) + &revision,
+        origin: table::origin_words(entry.origin).to_owned(),
+        machine: hosts::machine(run),
+        link: hosts::link(run),
+        way: hosts::way(run),
+        label: run.label.as_deref().map(words::clean).unwrap_or_default(),
+        suite: words::clean(&run.suite),
+        software: software(entry),
+        faults: entry.headline.faults.iter().map(|fault| words::test(fault)).collect::<Vec<_>>().join(", "),
+        cells: told_cells(|figure| entry.headline.figures.get(&figure).copied()),
+    }
+}
+
+/// Which run the charts show: "2026-11-21, suite standard, on Raspberry Pi 4".
+fn told(entry: &Entry) -> String {
+    let run = &entry.run;
+    let mut parts = vec![format!("run {}", words::clean(&entry.id))];
+    parts.extend(run.started.as_deref().map(table::day));
+    parts.push(format!("suite {}", words::clean(&run.suite)));
+    let machine = hosts::machine(run);
+    if machine != "not known" {
+        parts.push(format!("on {machine}"));
+    }
+    parts.join(", ")
+}
+
+/// Charts of the run shown. One that stands for nothing but the matrix of file systems has its own page and none here.
+fn charts(record: &Record) -> Vec<PanelView> {
+    panels::of_record(record).into_iter().take(MOST_PANELS).map(panel).collect()
+}

@@ -1,0 +1,214 @@
+//! A [`Query`] in the address of a page, and back. The names are those of the form on the table page, so that a form without script and
+//! a link mean the same: `?q=sandisk&kind=sd&class=A1&random-write-4k=500&sort=worst-stall&page=2`.
+
+use record::MediumKind;
+use record::collection::{Figure, Origin, Query, SortBy, Unit};
+
+/// The most lines on a page that may be asked for.
+pub const MOST_LINES: u32 = 500;
+/// Lines on a page where nothing is said.
+pub const LINES: u32 = 50;
+
+/// What one of a figure's shown units is in the unit it is kept in: rates are shown and asked for in MB/s (10^6), times in ms.
+pub fn unit_factor(unit: Unit) -> f64 {
+    match unit {
+        Unit::Iops => 1.0,
+        Unit::Bps | Unit::Ns => 1e6,
+    }
+}
+
+/// What stands behind a number in that unit.
+pub fn unit_name(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Iops => "IOPS",
+        Unit::Bps => "MB/s",
+        Unit::Ns => "ms",
+    }
+}
+
+/// Kinds as they stand in addresses.
+pub const KINDS: [(MediumKind, &str); 11] = [
+    (MediumKind::Sd, "sd"),
+    (MediumKind::Emmc, "emmc"),
+    (MediumKind::Usb, "usb"),
+    (MediumKind::CompactFlash, "compact-flash"),
+    (MediumKind::Ssd, "ssd"),
+    (MediumKind::Nvme, "nvme"),
+    (MediumKind::Disk, "disk"),
+    (MediumKind::Virtual, "virtual"),
+    (MediumKind::Loop, "loop"),
+    (MediumKind::Simulated, "simulated"),
+    (MediumKind::Unknown, "unknown"),
+];
+
+/// Origins as they stand in addresses.
+pub const ORIGINS: [(Origin, &str); 4] =
+    [(Origin::Measured, "measured"), (Origin::Imported, "imported"), (Origin::Reference, "reference"), (Origin::Simulated, "simulated")];
+
+/// The word of a kind.
+pub fn kind_name(kind: MediumKind) -> &'static str {
+    KINDS.iter().find(|(known, _)| *known == kind).map_or("unknown", |(_, name)| name)
+}
+
+/// The word of an origin.
+pub fn origin_name(origin: Origin) -> &'static str {
+    ORIGINS.iter().find(|(known, _)| *known == origin).map_or("measured", |(_, name)| name)
+}
+
+/// The word of an order.
+pub fn sort_name(sort: SortBy) -> &'static str {
+    match sort {
+        SortBy::Figure(figure) => figure.name(),
+        SortBy::Name => "name",
+        SortBy::Capacity => "capacity",
+        SortBy::Runs => "runs",
+        SortBy::Latest => "latest",
+    }
+}
+
+/// The order of that word.
+pub fn sort_named(name: &str) -> Option<SortBy> {
+    match name {
+        "name" => Some(SortBy::Name),
+        "capacity" => Some(SortBy::Capacity),
+        "runs" => Some(SortBy::Runs),
+        "latest" => Some(SortBy::Latest),
+        figure => Figure::named(figure).map(SortBy::Figure),
+    }
+}
+
+/// The query as it stands behind the `?` of an address; empty for a query that asks for nothing. What is the default is left out.
+pub fn to_text(query: &Query) -> String {
+    let mut pairs: Vec<(&str, String)> = Vec::new();
+    let mut add = |name, value: Option<String>| pairs.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)));
+    add("q", Some(query.words.clone()));
+    query.kinds.iter().for_each(|kind| add("kind", Some(kind_name(*kind).to_owned())));
+    query.origins.iter().for_each(|origin| add("origin", Some(origin_name(*origin).to_owned())));
+    add("from-gb", query.capacity_from_gb.map(|gb| gb.to_string()));
+    add("to-gb", query.capacity_to_gb.map(|gb| gb.to_string()));
+    add("class", query.class.clone());
+    add("interface", query.interface.clone());
+    for (figure, least) in &query.at_least {
+        add(figure.name(), Some((least / unit_factor(figure.unit())).to_string()));
+    }
+    add("fakes", query.fakes.map(|only| if only { "only" } else { "none" }.to_owned()));
+    let sort = query.sort.filter(|sort| *sort != SortBy::Figure(Figure::RandomWrite4k));
+    add("sort", sort.map(|sort| sort_name(sort).to_owned()));
+    add("reversed", query.reversed.then(|| "1".to_owned()));
+    add("per-page", query.per_page.filter(|lines| *lines != LINES).map(|lines| lines.to_string()));
+    add("page", (query.page > 0).then(|| (u64::from(query.page) + 1).to_string()));
+    pairs.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect::<Vec<_>>().join("&")
+}
+
+/// The query of the names and values of an address or a form, already without percent signs. What is empty or makes no sense says
+/// nothing: a form sends all its fields. A page is counted from 1 here.
+pub fn of_pairs<N: AsRef<str>, V: AsRef<str>>(pairs: impl IntoIterator<Item = (N, V)>) -> Query {
+    let mut query = Query::default();
+    for (name, value) in pairs {
+        let value = value.as_ref().trim();
+        if !value.is_empty() {
+            set(&mut query, name.as_ref(), value);
+        }
+    }
+    query
+}
+
+fn set(query: &mut Query, name: &str, value: &str) {
+    let number = || value.parse::<u64>().ok();
+    match name {
+        "q" => query.words = value.to_owned(),
+        "kind" => query.kinds.extend(KINDS.iter().find(|(_, known)| *known == value).map(|(kind, _)| *kind)),
+        "origin" => query.origins.extend(ORIGINS.iter().find(|(_, known)| *known == value).map(|(origin, _)| *origin)),
+        "from-gb" => query.capacity_from_gb = number(),
+        "to-gb" => query.capacity_to_gb = number(),
+        "class" => query.class = Some(value.to_owned()),
+        "interface" => query.interface = Some(value.to_owned()),
+        "fakes" => query.fakes = [("only", true), ("none", false)].iter().find(|(word, _)| *word == value).map(|(_, only)| *only),
+        "sort" => query.sort = sort_named(value),
+        "reversed" => query.reversed = value == "1",
+        "per-page" => query.per_page = number().map(|lines| lines.clamp(1, u64::from(MOST_LINES)) as u32),
+        "page" => query.page = number().map_or(0, |page| page.saturating_sub(1).min(u64::from(u32::MAX)) as u32),
+        _ => {
+            let least = value.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0);
+            let asked = Figure::named(name).zip(least).filter(|(figure, _)| query.at_least.iter().all(|(known, _)| known != figure));
+            query.at_least.extend(asked.map(|(figure, value)| (figure, value * unit_factor(figure.unit()))));
+        }
+    }
+}
+
+/// Text as a part of an address (RFC 3986: all but letters, digits and `-._~` as percent signs).
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            _ => out += &format!("%{byte:02X}"),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pairs of an address, as a server takes them apart.
+    fn pairs(text: &str) -> Vec<(String, String)> {
+        let plain = |part: &str| {
+            let mut bytes = Vec::new();
+            let mut rest = part.bytes();
+            while let Some(byte) = rest.next() {
+                let hex = |digit: Option<u8>| char::from(digit.unwrap_or(b'0')).to_digit(16).unwrap_or(0) as u8;
+                bytes.push(if byte == b'%' { hex(rest.next()) * 16 + hex(rest.next()) } else { byte });
+            }
+            String::from_utf8(bytes).unwrap()
+        };
+        text.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, value)| (plain(name), plain(value))).collect()
+    }
+
+    #[test]
+    fn an_address_brings_the_query_back() {
+        let query = Query {
+            words: "San Disk & <b>ü</b>".into(),
+            kinds: vec![MediumKind::Sd, MediumKind::CompactFlash],
+            origins: vec![Origin::Reference],
+            capacity_from_gb: Some(8),
+            capacity_to_gb: Some(64),
+            class: Some("A1".into()),
+            interface: Some("usb 2.0".into()),
+            at_least: vec![(Figure::RandomWrite4k, 500.0), (Figure::WorstStall, 250e6), (Figure::SequentialWrite, 10.5e6)],
+            fakes: Some(false),
+            sort: Some(SortBy::Figure(Figure::WorstStall)),
+            reversed: true,
+            per_page: Some(100),
+            page: 2,
+        };
+        let text = to_text(&query);
+        assert_eq!(of_pairs(pairs(&text)), query, "{text}");
+        assert!(text.contains("worst-stall=250&sequential-write=10.5&"), "{text}");
+    }
+
+    #[test]
+    fn nothing_asked_is_nothing_said() {
+        assert_eq!(to_text(&Query::default()), "");
+        let form = [("q", ""), ("kind", ""), ("class", " "), ("random-write-4k", ""), ("sort", "random-write-4k"), ("page", "1")];
+        let query = of_pairs(form);
+        assert_eq!(query, Query { sort: Some(SortBy::Figure(Figure::RandomWrite4k)), ..Query::default() });
+        assert_eq!(to_text(&query), "");
+    }
+
+    #[test]
+    fn nonsense_is_passed_over() {
+        let query = of_pairs([
+            ("kind", "'; drop table lines"),
+            ("from-gb", "-1"),
+            ("random-write-4k", "NaN"),
+            ("worst-stall", "inf"),
+            ("sort", "1"),
+            ("page", "99999999999999999999999"),
+            ("per-page", "100000"),
+            ("what", "ever"),
+        ]);
+        assert_eq!(query, Query { per_page: Some(MOST_LINES), ..Query::default() });
+    }
+}

@@ -1,0 +1,377 @@
+//! The wide table: every medium a line, random write first, worst stall second.
+
+use askama::Template;
+use record::collection::{Figure, Line, Origin, Page, Query, SortBy};
+use record::units::significant;
+
+use super::address::{self, Links, Site};
+use super::{Shell, figures, query};
+use crate::words;
+
+/// The most media that can be compared at once.
+pub const MOST_COMPARED: usize = 8;
+
+/// A page of the table: the lines that fit a query, with the form to ask for others. `page` holds the lines in the order to show.
+pub fn table(site: &Site, page: &Page, asked: &Query) -> String {
+    TablePage::of(site, page, asked).render().expect("a template that compiled renders into memory")
+}
+
+#[derive(Template)]
+#[template(path = "collection/table.html")]
+struct TablePage<'a> {
+    shell: Shell<'a>,
+    words: String,
+    total: u64,
+    heading: String,
+    shelves: Vec<ShelfLink>,
+    heads: Vec<Head>,
+    rows: Vec<Row>,
+    form: Form,
+    pages: Vec<PageLink>,
+    summary: String,
+    compare: String,
+    downloads: Vec<(&'static str, String)>,
+    /// Where the script finds all lines; nothing on a live site, which answers by itself.
+    source: Option<String>,
+    simulated: String,
+}
+
+struct ShelfLink {
+    name: String,
+    href: String,
+    here: bool,
+}
+
+/// A column head. `class` is that of its cells, by which it can be hidden.
+struct Head {
+    class: String,
+    name: &'static str,
+    unit: &'static str,
+    href: String,
+    /// "ascending", "descending", or nothing where the table is not sorted by it.
+    sorted: &'static str,
+    numeric: bool,
+    key: String,
+}
+
+struct Row {
+    slug: String,
+    name: String,
+    href: String,
+    facts: String,
+    badges: Vec<(&'static str, &'static str)>,
+    cells: Vec<Option<FigureCell>>,
+    capacity: String,
+    interface: String,
+    runs: String,
+    latest: String,
+    verdict: String,
+}
+
+struct FigureCell {
+    value: String,
+    place: String,
+    range: String,
+    counts: String,
+    level: u8,
+}
+
+struct PageLink {
+    text: String,
+    href: String,
+    here: bool,
+    rel: &'static str,
+}
+
+/// What the form holds when the page is opened.
+struct Form {
+    action: String,
+    kinds: Vec<(&'static str, String, bool)>,
+    origins: Vec<(&'static str, &'static str, bool)>,
+    classes: Vec<(&'static str, bool)>,
+    from_gb: String,
+    to_gb: String,
+    interface: String,
+    thresholds: Vec<Threshold>,
+    fakes: &'static str,
+    sort: &'static str,
+    open: bool,
+}
+
+struct Threshold {
+    name: &'static str,
+    label: String,
+    unit: &'static str,
+    value: String,
+    first: bool,
+}
+
+impl<'a> TablePage<'a> {
+    fn of(site: &'a Site, page: &Page, asked: &Query) -> TablePage<'a> {
+        let links = Links { site, depth: 0 };
+        let shelf = shelf_of(asked);
+        let heading = match &shelf {
+            Some(shelf) if shelf.query != Query::default() => format!("{}: {}", words::clean(&site.title), shelf.name),
+            _ => words::clean(&site.title),
+        };
+        let data = |name: &str| {
+            let behind = query::to_text(&Query { page: 0, per_page: None, ..asked.clone() });
+            let tail = if links.live() && !behind.is_empty() { format!("?{behind}") } else { String::new() };
+            links.file(&format!("data/collection.{name}")) + &tail
+        };
+        TablePage {
+            shell: Shell::new(links, heading.clone(), "table"),
+            words: words::clean(&asked.words),
+            total: page.total,
+            heading,
+            shelves: shelf_links(&links, asked),
+            heads: heads(&links, asked),
+            rows: page.lines.iter().map(|line| row(&links, line)).collect(),
+            form: form(&links, asked),
+            pages: page_links(&links, page, asked),
+            summary: summary(page, asked),
+            compare: links.text("compare"),
+            downloads: vec![("CSV", data("csv")), ("JSON", data("json"))],
+            source: (!links.live()).then(|| links.file("data/table.json")),
+            simulated: links.table(&Query { origins: vec![Origin::Simulated], ..Query::default() }),
+        }
+    }
+}
+
+/// The shelf a query stands at, whatever its page and order.
+fn shelf_of(asked: &Query) -> Option<address::Shelf> {
+    let plain = Query { page: 0, sort: None, reversed: false, per_page: None, ..asked.clone() };
+    address::shelves().into_iter().find(|shelf| shelf.query == plain)
+}
+
+fn shelf_links(links: &Links, asked: &Query) -> Vec<ShelfLink> {
+    let here = shelf_of(asked);
+    address::shelves()
+        .into_iter()
+        .filter(|shelf| links.site.has(&shelf.query))
+        .map(|shelf| ShelfLink { here: here.as_ref() == Some(&shelf), href: links.table(&shelf.query), name: shelf.name })
+        .collect()
+}
+
+fn sort_of(asked: &Query) -> SortBy {
+    asked.sort.unwrap_or(SortBy::Figure(Figure::RandomWrite4k))
+}
+
+/// Whether the good, the large or the new is at the top when this order is not reversed.
+fn falls(sort: SortBy) -> bool {
+    match sort {
+        SortBy::Figure(figure) => !figure.smaller_is_better(),
+        SortBy::Name => false,
+        SortBy::Capacity | SortBy::Runs | SortBy::Latest => true,
+    }
+}
+
+fn heads(links: &Links, asked: &Query) -> Vec<Head> {
+    let now = sort_of(asked);
+    let head = |sort: SortBy, class: String, name, unit, numeric| {
+        let here = sort == now;
+        // A head that is pressed again turns the order around; in a tree only the script can.
+        let turned = here && !asked.reversed && links.live();
+        let wanted = Query { sort: Some(sort), reversed: turned, page: 0, ..asked.clone() };
+        let sorted = match (here, falls(sort) != asked.reversed) {
+            (false, _) => "",
+            (true, true) => "descending",
+            (true, false) => "ascending",
+        };
+        Head { class, name, unit, href: links.table(&wanted), sorted, numeric, key: query::sort_name(sort).to_owned() }
+    };
+    let mut heads = vec![head(SortBy::Name, "name".to_owned(), "Medium", "", false)];
+    heads.extend(
+        Figure::ALL
+            .into_iter()
+            .enumerate()
+            .map(|(at, figure)| head(SortBy::Figure(figure), format!("c{at}"), figures::head(figure), figures::column_unit(figure), true)),
+    );
+    heads.push(head(SortBy::Capacity, "c10".to_owned(), "Capacity", "GB", true));
+    heads.push(head(SortBy::Runs, "c11".to_owned(), "Runs", "", true));
+    heads.push(head(SortBy::Latest, "c12".to_owned(), "Latest", "", false));
+    heads
+}
+
+fn row(links: &Links, line: &Line) -> Row {
+    let cell = |figure: Figure| {
+        let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
+        Some(FigureCell {
+            value: figures::bare(figure, spread.median),
+            place: figures::place(figure, spread.median),
+            range: figures::range(figure, spread).unwrap_or_default(),
+            counts: figures::counts(spread),
+            level: figures::level(figure, spread.median),
+        })
+    };
+    let kind = words::kind(line.model.kind);
+    let classes = words::clean(&line.classes.join(" "));
+    Row {
+        slug: line.slug.clone(),
+        name: words::clean(&line.name),
+        href: links.medium(&line.slug),
+        facts: [kind, classes.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · "),
+        badges: badges(line),
+        cells: Figure::ALL.into_iter().map(cell).collect(),
+        capacity: line.model.capacity_gb.to_string(),
+        interface: line.interface.as_deref().map(words::clean).unwrap_or_default(),
+        runs: line.runs.to_string(),
+        latest: day(&line.latest),
+        verdict: line.verdict.as_deref().map(short_verdict).unwrap_or_default(),
+    }
+}
+
+/// What must be seen of a line before its figures: class and word.
+pub(crate) fn badges(line: &Line) -> Vec<(&'static str, &'static str)> {
+    let origin = match line.origin {
+        Origin::Measured => None,
+        Origin::Imported => Some(("imported", "imported")),
+        Origin::Reference => Some(("reference", "reference")),
+        Origin::Simulated => Some(("simulated", "simulated")),
+    };
+    line.is_fake.then_some(("fake", "fake")).into_iter().chain(origin).collect()
+}
+
+/// The day of an RFC 3339 time.
+pub(crate) fn day(time: &str) -> String {
+    words::clean(time.get(..10).unwrap_or(time))
+}
+
+/// A verdict for a line of a table.
+pub(crate) fn short_verdict(verdict: &str) -> String {
+    words::clipped(&words::clean(verdict), 120)
+}
+
+fn form(links: &Links, asked: &Query) -> Form {
+    let shown = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let threshold = |figure: Figure| {
+        let unit = query::unit_name(figure.unit());
+        let set = asked.at_least.iter().find(|(known, _)| *known == figure).map(|(_, value)| value / query::unit_factor(figure.unit()));
+        Threshold {
+            name: figure.name(),
+            label: format!("{}, at {}", figures::head(figure), if figure.smaller_is_better() { "most" } else { "least" }),
+            unit,
+            value: set.map(|value| significant_or_whole(value)).unwrap_or_default(),
+            first: matches!(figure, Figure::RandomWrite4k | Figure::WorstStall),
+        }
+    };
+    let folded = asked.at_least.iter().any(|(figure, _)| !matches!(figure, Figure::RandomWrite4k | Figure::WorstStall));
+    let kind =
+        |(kind, name): &(record::MediumKind, &'static str)| (*name, words::capitalised(words::kind(*kind)), asked.kinds.contains(kind));
+    Form {
+        action: links.table(&Query::default()),
+        kinds: query::KINDS.iter().filter(|(kind, _)| *kind != record::MediumKind::Simulated).map(kind).collect(),
+        origins: query::ORIGINS.iter().map(|(origin, name)| (*name, origin_words(*origin), asked.origins.contains(origin))).collect(),
+        classes: CLASSES.iter().map(|class| (*class, asked.class.as_deref() == Some(*class))).collect(),
+        from_gb: shown(asked.capacity_from_gb),
+        to_gb: shown(asked.capacity_to_gb),
+        interface: asked.interface.as_deref().map(words::clean).unwrap_or_default(),
+        thresholds: Figure::ALL.into_iter().map(threshold).collect(),
+        fakes: asked.fakes.map_or("", |only| if only { "only" } else { "none" }),
+        sort: query::sort_name(sort_of(asked)),
+        open: folded
+            || asked.class.is_some()
+            || asked.interface.is_some()
+            || asked.fakes.is_some() && shelf_of(asked).is_none()
+            || asked.capacity_from_gb.or(asked.capacity_to_gb).is_some(),
+    }
+}
+
+/// Classes that can be asked for.
+const CLASSES: [&str; 13] = ["C2", "C4", "C6", "C10", "U1", "U3", "V6", "V10", "V30", "V60", "V90", "A1", "A2"];
+
+/// Whole numbers as they are, others to three digits.
+fn significant_or_whole(value: f64) -> String {
+    if value.fract() == 0.0 { value.to_string() } else { significant(value) }
+}
+
+/// Where figures come from, in words.
+pub(crate) fn origin_words(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Measured => "measured by Flashmark",
+        Origin::Imported => "imported from other tools",
+        Origin::Reference => "published by others",
+        Origin::Simulated => "simulated media",
+    }
+}
+
+fn per_page(asked: &Query) -> u64 {
+    u64::from(asked.per_page.unwrap_or(query::LINES).max(1))
+}
+
+/// First and last page, those around this one, and the two beside it by name.
+fn page_links(links: &Links, page: &Page, asked: &Query) -> Vec<PageLink> {
+    let (here, pages) = (u64::from(asked.page), page.total.div_ceil(per_page(asked)));
+    if pages < 2 {
+        return Vec::new();
+    }
+    let link = |at: u64, text: String, rel| PageLink {
+        href: links.table(&Query { page: at.min(u64::from(u32::MAX)) as u32, ..asked.clone() }),
+        here: at == here && rel == "",
+        text,
+        rel,
+    };
+    let near = (0..pages).filter(|at| *at == 0 || *at == pages - 1 || at.abs_diff(here) <= 2);
+    let mut shown: Vec<PageLink> = (here > 0).then(|| link(here - 1, "Previous".to_owned(), "prev")).into_iter().collect();
+    shown.extend(near.map(|at| link(at, (at + 1).to_string(), "")));
+    shown.extend((here + 1 < pages).then(|| link(here + 1, "Next".to_owned(), "next")));
+    shown
+}
+
+/// "120 media, the 51st to the 100th, best random write of 4 KiB first".
+fn summary(page: &Page, asked: &Query) -> String {
+    let media = match page.total {
+        1 => "1 medium".to_owned(),
+        n => format!("{n} media"),
+    };
+    let first = u64::from(asked.page) * per_page(asked) + 1;
+    let part = match page.lines.len() as u64 {
+        0 => String::new(),
+        shown if shown == page.total => String::new(),
+        shown => format!(", number {first} to {}", first + shown - 1),
+    };
+    format!("{media}{part}, {}", order_words(sort_of(asked), asked.reversed))
+}
+
+/// What is at the top.
+fn order_words(sort: SortBy, reversed: bool) -> String {
+    let pick = |usual: &str, other: &str| if reversed { other } else { usual }.to_owned();
+    match sort {
+        SortBy::Figure(figure) if figure.smaller_is_better() => pick("shortest worst stall first", "longest worst stall first"),
+        SortBy::Figure(figure) => {
+            format!("{} {} first", pick("fastest", "slowest"), figures::head(figure).to_lowercase().replace("kib", "KiB"))
+        }
+        SortBy::Name => pick("by name", "by name, from the end"),
+        SortBy::Capacity => pick("largest first", "smallest first"),
+        SortBy::Runs => pick("most runs first", "fewest runs first"),
+        SortBy::Latest => pick("latest first", "oldest first"),
+    }
+}
+
+/// Puts lines in an order as the collection does it: the best, the largest or the newest first, names from A; what has no such figure
+/// last, and equals by name.
+pub fn order(lines: &mut [&Line], sort: SortBy) {
+    let figure =
+        |line: &Line, figure: Figure| line.figures.get(&figure).filter(|spread| figures::sound(spread)).map(|spread| spread.median);
+    lines.sort_by(|a, b| {
+        let order = match sort {
+            SortBy::Figure(it) => match (figure(a, it), figure(b, it)) {
+                (Some(a), Some(b)) if it.smaller_is_better() => a.total_cmp(&b),
+                (Some(a), Some(b)) => b.total_cmp(&a),
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            },
+            SortBy::Name => std::cmp::Ordering::Equal,
+            SortBy::Capacity => b.model.capacity_gb.cmp(&a.model.capacity_gb),
+            SortBy::Runs => b.runs.cmp(&a.runs),
+            SortBy::Latest => b.latest.cmp(&a.latest),
+        };
+        order.then_with(|| a.name.to_lowercase().cmp(&b.name.to_lowercase())).then_with(|| a.slug.cmp(&b.slug))
+    });
+}
+
+/// Whether a line lies on a shelf: kinds, origins and fakes of a query, not its other words.
+pub fn lies_on(line: &Line, shelf: &Query) -> bool {
+    let kind = shelf.kinds.is_empty() || shelf.kinds.contains(&line.model.kind);
+    let origin = if shelf.origins.is_empty() { line.origin != Origin::Simulated } else { shelf.origins.contains(&line.origin) };
+    kind && origin && shelf.fakes.is_none_or(|only| only == line.is_fake)
+}

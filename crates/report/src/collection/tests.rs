@@ -1,0 +1,408 @@
+use record::collection::{Entry, Figure, Headline, Line, Model, Origin, Page, Query, SortBy, Spread, Standing};
+use record::{MediumKind, Published, Record};
+use serde_json::{Value, json};
+
+use super::address::Links;
+use super::*;
+use crate::demo;
+
+mod markup;
+
+fn tree() -> Site {
+    Site { title: "Cards & sticks".into(), place: Place::Tree, base: None, made: Some("2026-11-21T22:00:00Z".into()), shelves: None }
+}
+
+fn live() -> Site {
+    Site { place: Place::Live(String::new()), made: None, base: Some("https://cards.example/".into()), ..tree() }
+}
+
+fn entry(id: &str, record: &Record) -> Entry {
+    let run = Published::from(record);
+    let model = Model { kind: run.kind, vendor: "a".into(), model: "b".into(), capacity_gb: 32 };
+    let headline = Headline {
+        figures: [(Figure::RandomWrite4k, 1234.5), (Figure::WorstStall, 85e6), (Figure::SequentialWrite, 31e6)].into(),
+        verdict: Some("fine as a camera card, unusable as a root disk".into()),
+        faults: vec!["span-cache".into()],
+        is_fake: false,
+    };
+    let (received, standing) = ("2026-11-20T10:00:00Z".into(), Standing::Accepted);
+    Entry { id: id.into(), received, origin: Origin::Measured, standing, revision: 1, model, headline, run }
+}
+
+fn line(slug: &str, name: &str, random_write: f64) -> Line {
+    let spread = |median: f64| Spread { median, low: median * 0.9, high: median * 1.2, runs: 3, hosts: 2 };
+    Line {
+        slug: slug.into(),
+        name: name.into(),
+        model: Model { kind: MediumKind::Sd, vendor: "a".into(), model: "b".into(), capacity_gb: 32 },
+        origin: Origin::Measured,
+        interface: Some("sd uhs-i".into()),
+        classes: vec!["C10".into(), "A1".into()],
+        runs: 3,
+        fakes: 0,
+        is_fake: false,
+        figures: [
+            (Figure::RandomWrite4k, spread(random_write)),
+            (Figure::WorstStall, Spread { median: 3.17e9, low: 3.17e9, high: 3.17e9, runs: 1, hosts: 1 }),
+        ]
+        .into(),
+        verdict: Some("fine as a camera card".into()),
+        latest: "2026-11-20T10:00:00Z".into(),
+    }
+}
+
+fn two() -> Page {
+    let mut fake = line("mega-512", "MegaStick 512 GB", 12.0);
+    (fake.is_fake, fake.origin, fake.model.kind) = (true, Origin::Imported, MediumKind::Usb);
+    Page { lines: vec![line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5), fake], total: 2 }
+}
+
+/// What a person reads of a part of a page: the text between two marks, a line for each row of a table.
+fn read(page: &str, from: &str, to: &str) -> String {
+    let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("{from} is in the page"));
+    let (part, _) = rest.split_once(to).unwrap_or_else(|| panic!("{to} is in the page"));
+    let text = part.replace("</tr>", "\n").replace("</td>", " | ").replace("</th>", " | ").replace("<small>", " / ");
+    let bare: String = text.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, text)| text)).collect();
+    bare.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_table_tells_random_writes_first_and_stalls_second() {
+    let page = table(&tree(), &two(), &Query::default());
+    markup::check(&page);
+    insta::assert_snapshot!(read(&page, "<thead>", "</table>"), @r#"
+    Compare | Medium | Random write 4 KiB / IOPS | Worst stall | Random write 512 B / IOPS | Random write 16 KiB / IOPS | Random write 64 KiB / IOPS | Sequential write / MB/s | Random read 4 KiB / IOPS | Sequential read / MB/s | Fill, random data / MB/s | Fill, zeros / MB/s | Capacity / GB | Runs | Latest | Interface | Verdict of the latest run |
+    | SanDisk SD32G 32 GB / SD card · C10 A1 | 1234 / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
+    | MegaStick 512 GB fake imported / USB stick · C10 A1 | 12.0 / 0.13× disk / 10.8–14.4, 3 runs, 2 hosts | 3.17 s / 13× limit / 1 run | – | – | – | – | – | – | – | – | 32 | 3 | 2026-11-20 | sd uhs-i | fine as a camera card |
+    "#);
+    insta::assert_snapshot!(read(&page, "id=\"summary\"", "</p>"), @r#"2 media, fastest random write 4 KiB first"#);
+}
+
+#[test]
+fn heads_sort_and_say_how_the_table_is_sorted() {
+    let stalls = Query { sort: Some(SortBy::Figure(Figure::WorstStall)), ..Query::default() };
+    let page = table(&tree(), &two(), &stalls);
+    assert!(page.contains(r#"data-key="worst-stall" aria-sort="ascending"><a href="by-worst-stall.html">"#), "{page}");
+    assert_eq!(page.matches("aria-sort").count(), 1);
+    let page = table(&live(), &two(), &stalls);
+    assert!(page.contains(r#"aria-sort="ascending"><a href="/?sort=worst-stall&#38;reversed=1">"#), "{page}");
+}
+
+#[test]
+fn the_form_keeps_what_was_asked() {
+    let asked = Query {
+        words: "san \"disk".into(),
+        kinds: vec![MediumKind::Sd],
+        class: Some("A1".into()),
+        at_least: vec![(Figure::RandomWrite4k, 500.0), (Figure::SequentialWrite, 10.5e6)],
+        page: 1,
+        ..Query::default()
+    };
+    let page = table(&live(), &Page { total: 120, ..two() }, &asked);
+    markup::check(&page);
+    for kept in [
+        r#"name="q" value="san &#34;disk""#,
+        r#"value="sd" checked"#,
+        "<option selected>A1",
+        r#"name="random-write-4k" value="500""#,
+        r#"name="sequential-write" value="10.5""#,
+        "<details open>",
+        "120 media, number 51 to 52",
+    ] {
+        assert!(page.contains(kept), "{kept}: {page}");
+    }
+    assert!(
+        page.contains(r#"href="/?q=san%20%22disk&#38;kind=sd&#38;class=A1&#38;random-write-4k=500&#38;sequential-write=10.5" rel="prev""#),
+        "{page}"
+    );
+    assert!(page.contains("data/collection.csv?q=san"), "what is shown is what is downloaded");
+}
+
+#[test]
+fn a_page_of_fifty_lines_stays_small() {
+    let full = |at: usize| {
+        let mut line = line(&format!("medium-number-{at}"), &format!("SanDisk Extreme Pro SD32G {at} 32 GB"), 1234.5 + at as f64);
+        let spread = line.figures[&Figure::RandomWrite4k];
+        line.figures = Figure::ALL.into_iter().map(|figure| (figure, spread)).collect();
+        line
+    };
+    let page = table(&tree(), &Page { lines: (0..50).map(full).collect(), total: 50 }, &Query::default());
+    markup::check(&page);
+    let all = page.len() + assets().iter().map(|asset| asset.text.len()).sum::<usize>();
+    assert!(all < 300_000, "{all} bytes before compression, style and script included");
+}
+
+#[test]
+fn a_medium_says_its_verdict_first_and_lists_every_run() {
+    let mut fake = entry("run-3", &demo::horrible());
+    fake.headline.is_fake = true;
+    let mut other = entry("run-2", &demo::good());
+    other.run.board = Some("Another board".into());
+    other.headline.figures.insert(Figure::RandomWrite4k, 400.0);
+    let entries = [entry("run-1", &demo::good()), other, fake];
+    let mut beside = line("sandisk-32-reference", "SanDisk SD32G 32 GB", 900.0);
+    beside.origin = Origin::Reference;
+    let page = medium_beside(&tree(), &Line { fakes: 1, ..line("sandisk-32", "SanDisk SD32G 32 GB", 1234.5) }, &entries, &[beside]);
+    markup::check(&page);
+    let verdict = page.find("fine as a camera card").or(page.find("class=\"findings verdict\""));
+    assert!(verdict.is_some() && verdict < page.find("id=\"figures\""), "the verdict comes first");
+    insta::assert_snapshot!(read(&page, "id=\"figures\"", "</table>"), @r#"
+    Figures
+    Median of each figure, how far the runs lie apart, and how it stands to the yardsticks
+    What | Median | Lowest to highest | Runs | Hosts | Against the yardsticks |
+    Random write 4 KiB | 1234 IOPS | 1111 to 1481 IOPS | 3 | 2 | 14 times a 5400 rpm laptop disk (90 IOPS); reaches application class A1 (500 IOPS), not A2 (2000 IOPS) |
+    Worst stall | 3.17 s | – | 1 | 1 | 13 times the 250 ms that an SD card may be busy with a write (an SDXC card 500 ms) |
+    "#);
+    insta::assert_snapshot!(read(&page, "id=\"beside\"", "</section>"), @r#"
+    The same model elsewhere
+    Other lines of this model, not counted with it
+    What | Origin | Random write 4 KiB | Worst stall | Sequential write | Random read 4 KiB |
+    SanDisk SD32G 32 GB | published by others | 900 IOPS | 3.17 s | – | – |
+    Shown beside, never mixed: these figures are not part of those above.
+    "#);
+    insta::assert_snapshot!(read(&page, "id=\"hosts\"", "</section>"), @r#"
+    What the host does to it
+    Random write 4 KiB: 1234 IOPS on Raspberry Pi 4 Model B Rev 1.4 (sdhci-iproc, DDR50, 4 bit, 50 MHz), 400 IOPS on Another board (sdhci-iproc, DDR50, 4 bit, 50 MHz), 3.1 times as much.
+    Medians by machine and link
+    Machine | Link | Runs | Random write 4 KiB | Worst stall | Sequential write | Random read 4 KiB |
+    Another board | sdhci-iproc, DDR50, 4 bit, 50 MHz | 1 | 400 IOPS | 85.0 ms | 31.0 MB/s | – |
+    Raspberry Pi 4 Model B Rev 1.4 | sdhci-iproc, DDR50, 4 bit, 50 MHz | 1 | 1234 IOPS | 85.0 ms | 31.0 MB/s | – |
+    A unit of its own was measured on each, perhaps: what differs between hosts is host and unit together.
+    "#);
+    insta::assert_snapshot!(read(&page, "id=\"runs\"", "</section>"), @r#"
+    Runs
+    Every run, newest first
+    Run | Random write 4 KiB | Worst stall | Sequential write | Random read 4 KiB | Where | How |
+    2026-11-20 / measured by Flashmark / from the camera drawerspan cache | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
+    2026-11-20 / measured by Flashmark / from the camera drawerspan cache | 400 IOPS | 85.0 ms | 31.0 MB/s | – | Another board / sdhci-iproc, DDR50, 4 bit, 50 MHz | suite standard, flashmark 0.1.0 / Linux 6.12.9, the raw medium, scheduler mq-deadline, governor ondemand |
+    Fakes, not counted
+    Runs of fakes of this model
+    Run | Random write 4 KiB | Worst stall | Sequential write | Random read 4 KiB | Where |
+    2026-11-20span cache | 1234 IOPS | 85.0 ms | 31.0 MB/s | – | Raspberry Pi 4 Model B Rev 1.4 / sdhci-iproc, DDR50, 4 bit, 50 MHz |
+    What leads from a date is all that is published of that run, with every latency as a histogram. A run's JSON file is a record: flashmark report FILE --html PAGE makes its full page, flashmark compare FILE FILE holds it against another.
+    "#);
+    assert!(page.contains("Random writes a second</figcaption>") && page.contains("1 run of such are left out"), "{page}");
+}
+
+#[test]
+fn media_are_compared_even_where_one_is_published_and_one_measured() {
+    let of = |slug: &str, origin, record: &Record| {
+        let line = Line { origin, ..line(slug, "SanDisk SD32G 32 GB", if origin == Origin::Measured { 1234.5 } else { 900.0 }) };
+        (line, vec![entry(&format!("{slug}-run"), record)])
+    };
+    let media = [of("a", Origin::Measured, &demo::good()), of("b", Origin::Reference, &demo::horrible())];
+    let page = compare(&live(), &media);
+    markup::check(&page);
+    insta::assert_snapshot!(read(&page, "id=\"side\"", "</table>"), @r#"
+    Side by side
+    Figures of the media, a column each
+    Figure | SanDisk SD32G 32 GB / SD card · 32 GB · 3 runs | SanDisk SD32G 32 GB reference / SD card · 32 GB · 3 runs |
+    Random write 4 KiB | 1234 IOPS best / 14× disk, A1 / 1111–1481, 3 runs, 2 hosts | 900 IOPS / 10× disk, A1 / 810–1080, 3 runs, 2 hosts |
+    Worst stall | 3.17 s / 13× limit / 1 run | 3.17 s / 13× limit / 1 run |
+    "#);
+    assert!(page.contains("SanDisk SD32G 32 GB (measured)") && page.contains("SanDisk SD32G 32 GB (reference)"), "{page}");
+    assert!(page.contains("Random writes a second</figcaption>") && page.contains("is faster at every size."), "{page}");
+    markup::check(&compare(&live(), &[]));
+    markup::check(&compare_kind(&tree(), MediumKind::Sd, &media));
+}
+
+#[test]
+fn at_most_eight_are_compared() {
+    let media: Vec<_> = (0..10).map(|at| (line(&format!("m{at}"), &format!("Medium {at}"), 100.0), Vec::new())).collect();
+    let page = compare(&live(), &media);
+    markup::check(&page);
+    assert!(page.contains("2 more were asked for") && page.contains("Medium 7") && !page.contains("Medium 8"), "{page}");
+}
+
+/// Markup, SQL, a formula, a way out of a script, of an attribute, of a terminal.
+const HOSTILE: &str =
+    "=1</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'><!--'; DROP TABLE lines; --\u{1b}[31m\u{202e}\r\nx";
+
+/// The same with every text that may be any text made hostile, one after the other; names of things that are one of a few stay.
+fn poisoned<T>(mut value: Value, read: impl Fn(Value) -> serde_json::Result<T>) -> T {
+    let mut paths = Vec::new();
+    pointers(&value, String::new(), &mut paths);
+    for path in paths {
+        let kept = std::mem::replace(value.pointer_mut(&path).unwrap(), HOSTILE.into());
+        if read(value.clone()).is_err() {
+            *value.pointer_mut(&path).unwrap() = kept;
+        }
+    }
+    read(value).unwrap()
+}
+
+/// Where all texts of a value are.
+fn pointers(value: &Value, at: String, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(at),
+        Value::Array(items) => items.iter().enumerate().for_each(|(n, item)| pointers(item, format!("{at}/{n}"), found)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, field)| pointers(field, format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn nothing_that_is_published_is_taken_for_markup() {
+    for record in [demo::good(), demo::horrible()] {
+        let mut record = record;
+        record.cells.truncate(6);
+        record.findings.push(record::Finding {
+            id: "verdict".into(),
+            severity: record::Severity::Failure,
+            statement: "bad".into(),
+            evidence: vec!["a cell".into()],
+            confidence: Some(0.9),
+        });
+        let entries: Vec<Entry> =
+            ["run-1", "run-2"].map(|id| Entry { id: id.into(), ..poisoned(json!(entry(id, &record)), serde_json::from_value) }).into();
+        let of = |slug: &str| Line { slug: slug.into(), ..poisoned(json!(line(slug, "x", 10.0)), serde_json::from_value) };
+        assert!(entries[0].run.model.as_deref() == Some(HOSTILE) && of("a").name == HOSTILE, "the poison is in");
+        let all = Page { lines: vec![of("a"), of("b")], total: 2 };
+        let site = Site { title: HOSTILE.into(), ..tree() };
+        let item = Item { entry: &entries[0], slug: "a", name: HOSTILE };
+        let pages = [
+            table(
+                &site,
+                &all,
+                &Query { words: HOSTILE.into(), class: Some(HOSTILE.into()), interface: Some(HOSTILE.into()), ..Query::default() },
+            ),
+            medium_beside(&site, &all.lines[0], &entries, &all.lines),
+            compare(&site, &[(of("a"), entries.clone()), (of("b"), entries.clone())]),
+            methodology(&site),
+            about(&site, 1, 1),
+        ];
+        for page in &pages {
+            markup::check(page);
+            for bad in ["<img", "alert(1)</script", "onerror=alert(2)>", "\u{1b}", "\u{202e}"] {
+                assert!(!page.contains(bad), "{bad:?}: {page}");
+            }
+        }
+        let feed = feed(&site, &[item]);
+        assert!(!feed.contains("<img") && !feed.contains('\u{1b}') && feed.contains("&lt;img") || feed.contains("&#60;img"), "{feed}");
+        let csv = data::line_csv(&all.lines[0]);
+        assert_eq!(csv.matches('\n').count(), 1, "one line: {csv}");
+        assert!(csv.contains("\"'=1</script>"), "no formula: {csv}");
+        let json: Value = serde_json::from_str(&data::short_json(&all.lines[0])).unwrap();
+        assert_eq!(json[0], "a");
+    }
+}
+
+#[test]
+fn lines_are_ordered_as_the_collection_orders_them() {
+    let mut none = line("none", "B none", 1.0);
+    none.figures.clear();
+    let (slow, fast) = (line("slow", "a slow", 10.0), line("fast", "C fast", 1000.0));
+    let sorted = |sort| {
+        let mut lines = vec![&none, &slow, &fast];
+        order(&mut lines, sort);
+        lines.iter().map(|line| line.slug.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(sorted(SortBy::Figure(Figure::RandomWrite4k)), ["fast", "slow", "none"]);
+    assert_eq!(sorted(SortBy::Figure(Figure::WorstStall)), ["slow", "fast", "none"]);
+    assert_eq!(sorted(SortBy::Name), ["slow", "none", "fast"]);
+}
+
+#[test]
+fn simulated_media_lie_on_a_shelf_of_their_own() {
+    let simulated = Line { origin: Origin::Simulated, ..line("s", "s", 1.0) };
+    let on: Vec<String> = shelves().into_iter().filter(|shelf| lies_on(&simulated, &shelf.query)).map(|shelf| shelf.name).collect();
+    assert_eq!(on, ["Simulated"]);
+}
+
+#[test]
+fn pages_of_text_are_whole_and_lead_somewhere() {
+    for site in [tree(), live()] {
+        markup::check(&methodology(&site));
+        markup::check(&about(&site, 3, 5));
+        markup::check(&choose(&site, &[MediumKind::Sd]));
+        for name in TEXTS.iter().map(|(name, _, _)| *name).chain(["findings"]) {
+            markup::check(&text_page(&site, name).expect("it is there"));
+        }
+    }
+    let findings = text_page(&tree(), "findings").expect("it is there");
+    for id in findings::IDS {
+        assert!(findings.contains(&format!("<h2 id=\"{id}\">")), "{id}");
+    }
+    assert_eq!(text_page(&tree(), "../secret"), None);
+}
+
+#[test]
+fn the_feed_has_whole_links_where_the_address_is_known() {
+    let run = entry("run-1", &demo::good());
+    let item = Item { entry: &run, slug: "sandisk-32", name: "SanDisk SD32G 32 GB" };
+    insta::assert_snapshot!(feed(&live(), &[item]), @r#"
+    <?xml version="1.0" encoding="utf-8"?>
+    <feed xmlns="http://www.w3.org/2005/Atom">
+    <title>Cards &#38; sticks: new results</title>
+    <id>https://cards.example/</id>
+    <link rel="self" type="application/atom+xml" href="https://cards.example/feed.atom"/>
+    <link rel="alternate" type="text/html" href="https://cards.example/"/>
+    <updated>2026-11-20T10:00:00Z</updated>
+    <author><name>Cards &#38; sticks</name></author>
+    <generator>Flashmark</generator>
+    <entry>
+    <title>SanDisk SD32G 32 GB</title>
+    <id>urn:flashmark:run:run-1:1</id>
+    <link rel="alternate" type="text/html" href="https://cards.example/medium/sandisk-32"/>
+    <updated>2026-11-20T10:00:00Z</updated>
+    <published>2026-11-20T10:00:00Z</published>
+    <category term="measured by Flashmark"/>
+    <summary>fine as a camera card, unusable as a root disk. Random write 4 KiB: 1234 IOPS (14× disk, A1). Worst stall: 85.0 ms (0.34× limit). Sequential write: 31.0 MB/s (0.62× disk, V30)</summary>
+    </entry>
+    </feed>
+    "#);
+    assert!(feed(&tree(), &[item]).contains(r#"href="medium/sandisk-32.html""#));
+    assert!(feed(&Site { made: None, ..tree() }, &[]).contains("<updated>1970-01-01T00:00:00Z</updated>"));
+}
+
+#[test]
+fn data_is_what_the_pages_say() {
+    let line = &two().lines[0];
+    insta::assert_snapshot!(data::short_json(line), @r#"["sandisk-32","SanDisk SD32G 32 GB","sd",32,"measured","sd uhs-i","C10 A1",3,0,0,"2026-11-20","fine as a camera card",[[0,1234.5,1111.05,1481.3999999999999,3,2],[1,3170000000.0]]]"#);
+    let (head, row) = (data::csv_head(), data::line_csv(line));
+    assert_eq!(head.split(',').count(), row.split(',').count(), "{row}");
+    assert!(
+        row.starts_with("sandisk-32,SanDisk SD32G 32 GB,sd,a,b,32,measured,sd uhs-i,C10 A1,3,0,false,2026-11-20T10:00:00Z,1234.5,"),
+        "{row}"
+    );
+    let run = entry("run-1", &demo::good());
+    let all: Value = serde_json::from_str(&data::medium_json(line, std::slice::from_ref(&run))).unwrap();
+    assert_eq!(serde_json::from_value::<Entry>(all["runs"][0].clone()).unwrap(), run);
+    assert_eq!(Record::from_json(&data::run_json(&run)).unwrap().cells, run.run.cells);
+}
+
+/// The script draws rows of its own: it must know every figure as the pages do.
+#[test]
+fn the_script_knows_the_same_figures() {
+    let script = assets()[1].text;
+    let number = |value: f64| {
+        let text = format!("{}e6", value / 1e6);
+        if value >= 1e6 { text } else { value.to_string() }
+    };
+    for figure in Figure::ALL {
+        let stick = number(figures::yardstick(figure).value);
+        let unit = match figure.unit() {
+            record::collection::Unit::Iops => "iops",
+            record::collection::Unit::Bps => "bps",
+            record::collection::Unit::Ns => "ns",
+        };
+        let known = format!("[\"{}\", \"{}\", \"{unit}\", {stick}, ", figure.name(), figures::head(figure));
+        assert!(script.contains(&known), "{known}");
+        for class in figures::classes(figure) {
+            assert!(script.contains(&format!("[\"{}\", {}]", class.name, number(class.value))), "{}", class.name);
+        }
+    }
+    for (kind, name) in query::KINDS {
+        assert!(script.contains(&format!("\"{name}\": \"{}\"", crate::words::kind(kind))), "{name}");
+    }
+}
+
+#[test]
+fn addresses_on_pages_below_lead_up_again() {
+    let site = tree();
+    let links = Links { site: &site, depth: 1 };
+    assert_eq!(links.table(&Query::default()), "../index.html");
+    assert!(medium(&site, &line("a", "a", 1.0), &[]).contains("href=\"../assets/site-"));
+}

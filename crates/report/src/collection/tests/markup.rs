@@ -1,0 +1,107 @@
+//! Looks through a page as a strict reader would: nesting, ids, labels, heads of tables.
+
+use std::collections::BTreeSet;
+
+/// A start or end tag.
+#[derive(Debug)]
+pub struct Tag<'a> {
+    pub name: &'a str,
+    pub is_end: bool,
+    /// Whether it is its own end, as drawn shapes are.
+    pub is_whole: bool,
+    pub attributes: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Tag<'a> {
+    pub fn get(&self, name: &str) -> Option<&'a str> {
+        self.attributes.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+const VOID: [&str; 6] = ["meta", "link", "input", "br", "hr", "img"];
+
+/// All tags of a page, in order. Panics on what is no well-formed tag: an unescaped `<` or `>` in text ends here.
+pub fn tags(page: &str) -> Vec<Tag<'_>> {
+    let mut found = Vec::new();
+    let body = page.strip_prefix("<!DOCTYPE html>").expect("a page says what it is");
+    for (at, part) in body.split('<').enumerate() {
+        if at == 0 {
+            assert!(part.trim().is_empty(), "text before the first tag: {part}");
+            continue;
+        }
+        let (inside, text) = part.split_once('>').unwrap_or_else(|| panic!("no end of <{part}"));
+        assert!(!text.contains('>'), "a bare > in {text:?}");
+        found.push(tag(inside));
+    }
+    found
+}
+
+fn tag(inside: &str) -> Tag<'_> {
+    let (is_whole, inside) = inside.strip_suffix('/').map_or((false, inside), |rest| (true, rest));
+    let (is_end, inside) = inside.strip_prefix('/').map_or((false, inside), |rest| (true, rest));
+    let (name, mut rest) = inside.split_once(' ').unwrap_or((inside, ""));
+    assert!(!name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric()), "<{inside}>");
+    let mut attributes = Vec::new();
+    loop {
+        rest = rest.trim_start();
+        if rest.is_empty() {
+            return Tag { name, is_end, is_whole, attributes };
+        }
+        let end = rest.find(['=', ' ']).unwrap_or(rest.len());
+        let (key, after) = rest.split_at(end);
+        match after.strip_prefix("=\"") {
+            Some(quoted) => {
+                let (value, after) = quoted.split_once('"').unwrap_or_else(|| panic!("no end of {key} in <{inside}>"));
+                attributes.push((key, value));
+                rest = after;
+            }
+            None => {
+                attributes.push((key, ""));
+                rest = after;
+            }
+        }
+    }
+}
+
+/// Panics unless the page is one that a strict reader and a person with a screen reader can use.
+pub fn check(page: &str) {
+    let tags = tags(page);
+    let mut open: Vec<&str> = Vec::new();
+    let mut ids = BTreeSet::new();
+    let mut captions = 0;
+    for tag in &tags {
+        if tag.is_end {
+            assert_eq!(open.pop(), Some(tag.name), "what is open: {open:?}");
+            continue;
+        }
+        for (name, _) in &tag.attributes {
+            assert!(!name.starts_with("on") && *name != "style", "the policy forbids {name} in <{}>", tag.name);
+        }
+        if let Some(id) = tag.get("id") {
+            assert!(!id.is_empty() && !id.contains(' ') && ids.insert(id), "id {id:?} twice or none");
+        }
+        match tag.name {
+            "th" => assert!(tag.get("scope").is_some(), "a head without scope"),
+            "caption" => captions += 1,
+            "input" if tag.get("type") != Some("hidden") => {
+                assert!(open.contains(&"label") || tag.get("aria-label").is_some(), "an input without a label: {tag:?}");
+            }
+            "select" => assert!(open.contains(&"label"), "a select without a label"),
+            "script" => assert!(tag.get("src").is_some(), "a script inside the page"),
+            "a" => assert!(tag.get("href").is_some_and(|href| !href.is_empty()), "a link to nowhere"),
+            "p" => assert!(!open.contains(&"p"), "a paragraph in a paragraph"),
+            _ => {}
+        }
+        if !VOID.contains(&tag.name) && !tag.is_whole {
+            open.push(tag.name);
+        }
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    assert!(tags.iter().filter(|tag| tag.name == "h1" && !tag.is_end).count() == 1, "one h1");
+    let boxes = tags.iter().filter(|tag| tag.get("aria-labelledby").is_some());
+    boxes.for_each(|tag| assert!(ids.contains(tag.get("aria-labelledby").unwrap_or_default()), "{tag:?}"));
+    for link in tags.iter().filter_map(|tag| tag.get("href")?.strip_prefix('#')) {
+        assert!(ids.contains(link), "#{link} leads nowhere");
+    }
+    assert!(captions <= tags.iter().filter(|tag| tag.name == "table").count());
+}

@@ -1,0 +1,224 @@
+//! Pages of text: how it was measured, what the findings mean, what there is to download. Their source is docs/, so that the site and the
+//! project never say different things.
+
+use askama::Template;
+use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use record::collection::{Figure, Query};
+
+use super::address::{Links, Site};
+use super::{Shell, data};
+use crate::words;
+
+macro_rules! texts {
+    ($($name:literal: $title:literal,)*) => {
+        /// The pages of text beside [`methodology`] and [`about`]: name in addresses, title, source.
+        pub const TEXTS: &[(&str, &str, &str)] = &[$(($name, $title, include_str!(concat!("../../../../docs/", $name, ".md")))),*];
+    };
+}
+
+texts! {
+    "glossary": "Words",
+    "tests": "Tests",
+    "sources": "Sources",
+    "truth": "What is concluded of media that are known",
+    "agreement": "Agreement with other tools",
+    "matrix": "File systems and schedulers",
+}
+
+const METHODOLOGY: &str = include_str!("../../../../docs/methodology.md");
+const COLLECTION: &str = include_str!("../../templates/collection/methodology.md");
+
+#[derive(Template)]
+#[template(path = "collection/text.html")]
+struct TextPage<'a> {
+    shell: Shell<'a>,
+    /// Made here from our own text: safe.
+    body: String,
+    more: Vec<(&'static str, String)>,
+}
+
+/// How the figures of a collection are made, and how each of them is measured.
+pub fn methodology(site: &Site) -> String {
+    let links = Links { site, depth: 0 };
+    let own = METHODOLOGY.split_once('\n').map_or("", |(_, rest)| rest);
+    page(&links, "methodology", "Methodology", &format!("{COLLECTION}\n{own}"))
+}
+
+/// A page of text by its name in [`TEXTS`], or "findings"; `None` where there is none of that name.
+pub fn text_page(site: &Site, name: &str) -> Option<String> {
+    let links = Links { site, depth: 0 };
+    if name == "findings" {
+        return Some(page(&links, name, "Findings", &findings_text()));
+    }
+    let (name, title, text) = TEXTS.iter().find(|(known, _, _)| *known == name)?;
+    Some(page(&links, name, title, text))
+}
+
+fn page(links: &Links, name: &str, title: &str, markdown: &str) -> String {
+    let pages = [("methodology", "Methodology"), ("findings", "Findings")].into_iter();
+    let pages = pages.chain(TEXTS.iter().map(|(name, title, _)| (*name, *title)));
+    let page = TextPage {
+        shell: Shell::new(*links, format!("{title} - {}", links.site.title), "methodology"),
+        body: to_html(markdown, links),
+        more: pages.filter(|(other, _)| *other != name).map(|(other, title)| (title, links.text(other))).collect(),
+    };
+    page.render().expect("a template that compiled renders into memory")
+}
+
+/// All pages about findings in one, each with an anchor of its id.
+fn findings_text() -> String {
+    let mut text = "# Findings\n\nWhat a run's conclusions mean, what they rest on, and where the thresholds come from.\n".to_owned();
+    for id in findings::IDS {
+        let Some(page) = findings::about(id) else { continue };
+        let (title, rest) = page.split_once('\n').unwrap_or((page, ""));
+        text += &format!("\n## {} {{#{id}}}\n{rest}\n", title.trim_start_matches("# "));
+    }
+    text
+}
+
+/// Markdown of our own as HTML: headings get anchors, tables a box to scroll in, links lead to where the pages are on this site, or
+/// nowhere, where the site has none. Markup in the text stays text.
+fn to_html(markdown: &str, links: &Links) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
+    let mut events: Vec<Event> = Vec::new();
+    let mut heading: Option<(HeadingLevel, Option<CowStr>, usize)> = None;
+    let mut dropped_links = Vec::new();
+    for event in Parser::new_ext(markdown, options) {
+        match event {
+            Event::Start(Tag::Heading { level, id, .. }) => {
+                heading = Some((level, id.clone(), events.len()));
+                events.push(Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() }));
+            }
+            Event::End(TagEnd::Heading(level)) => {
+                if let Some((level, None, at)) = heading.take() {
+                    let id = Some(anchor(&words_of(&events[at..])).into());
+                    events[at] = Event::Start(Tag::Heading { level, id, classes: Vec::new(), attrs: Vec::new() });
+                }
+                events.push(Event::End(TagEnd::Heading(level)));
+            }
+            Event::Start(Tag::Table(columns)) => {
+                events.push(Event::Html("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\">".into()));
+                // An alignment would be a style in the page, which the policy forbids.
+                events.push(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])));
+            }
+            Event::End(TagEnd::Table) => events.extend([Event::End(TagEnd::Table), Event::Html("</div>".into())]),
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                let to = target(&dest_url, links);
+                dropped_links.push(to.is_none());
+                events.extend(to.map(|to| Event::Start(Tag::Link { link_type, dest_url: to.into(), title, id })));
+            }
+            Event::End(TagEnd::Link) => {
+                if dropped_links.pop() == Some(false) {
+                    events.push(Event::End(TagEnd::Link));
+                }
+            }
+            Event::Html(text) | Event::InlineHtml(text) => events.push(Event::Text(text)),
+            // A picture would have to be a file of the site; what it says instead stays.
+            Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {}
+            other => events.push(other),
+        }
+    }
+    let mut out = String::new();
+    html::push_html(&mut out, events.into_iter());
+    out.replace("<th>", "<th scope=\"col\">")
+}
+
+/// The text of some events.
+fn words_of(events: &[Event]) -> String {
+    let text = |event: &Event| match event {
+        Event::Text(text) | Event::Code(text) => text.to_string(),
+        _ => String::new(),
+    };
+    events.iter().map(text).collect()
+}
+
+/// The anchor of a heading, as everyone makes them: "How certain a rate is" is `how-certain-a-rate-is`.
+fn anchor(heading: &str) -> String {
+    let kept = |c: char| match c {
+        ' ' | '-' => Some('-'),
+        c if c.is_alphanumeric() || c == '_' => Some(c),
+        _ => None,
+    };
+    heading.to_lowercase().chars().filter_map(kept).collect()
+}
+
+/// Where a link of docs/ leads on the site.
+fn target(to: &str, links: &Links) -> Option<String> {
+    if to.starts_with('#') || to.starts_with("https://") || to.starts_with("http://") {
+        return Some(to.to_owned());
+    }
+    let (file, anchor) = to.split_once('#').map_or((to, String::new()), |(file, anchor)| (file, format!("#{anchor}")));
+    if let Some(id) = file.strip_prefix("findings/").and_then(|name| name.strip_suffix(".md")) {
+        return Some(format!("{}#{id}", links.text("findings")));
+    }
+    let name = file.strip_suffix(".md")?;
+    let known = name == "methodology" || TEXTS.iter().any(|(known, _, _)| *known == name);
+    known.then(|| links.text(name) + &anchor)
+}
+
+#[derive(Template)]
+#[template(path = "collection/about.html")]
+struct AboutPage<'a> {
+    shell: Shell<'a>,
+    site: String,
+    live: bool,
+    files: Vec<(&'static str, String, &'static str)>,
+    columns: Vec<(String, &'static str)>,
+    home: String,
+    media: u64,
+    runs: u64,
+}
+
+/// What the collection is, and everything there is to download. `media` and `runs` are counted by who keeps them.
+pub fn about(site: &Site, media: u64, runs: u64) -> String {
+    let links = Links { site, depth: 0 };
+    let head = data::csv_head();
+    let columns = head.trim_end().split(',').map(|name| (name.to_owned(), column_meaning(name))).collect();
+    let mut files = vec![
+        ("data/collection.csv", links.file("data/collection.csv"), "every medium a line, for spreadsheets and R"),
+        ("data/collection.json", links.file("data/collection.json"), "the same as JSON, with verdicts"),
+        ("data/medium/NAME.json", String::new(), "a medium with all of its runs: every cell, interval, histogram and curve"),
+        ("data/medium/NAME.csv", String::new(), "every cell of a medium's runs a line"),
+        ("data/run/ID.json", String::new(), "a run as a record that flashmark show, report and compare read"),
+        ("feed.atom", links.file("feed.atom"), "new results, for feed readers"),
+    ];
+    if !links.live() {
+        files.push(("data/table.json", links.file("data/table.json"), "the short form that the page's own script reads"));
+    }
+    let page = AboutPage {
+        shell: Shell::new(links, format!("Data - {}", site.title), "about"),
+        site: words::clean(&site.title),
+        live: links.live(),
+        files,
+        columns,
+        home: links.table(&Query::default()),
+        media,
+        runs,
+    };
+    page.render().expect("a template that compiled renders into memory")
+}
+
+fn column_meaning(name: &str) -> &'static str {
+    let of_figure = Figure::ALL.iter().any(|figure| name.starts_with(&figure.name().replace('-', "_")));
+    match name {
+        "medium" => "its name in addresses",
+        "name" => "what it is called",
+        "kind" => "sd, emmc, usb, compact-flash, ssd, nvme, disk, virtual, loop, simulated, unknown",
+        "vendor" | "model" => "as the medium says, without case and odd spaces",
+        "capacity_gb" => "whole GB (10^9 bytes) as a maker would print it",
+        "origin" => "measured, imported, reference, simulated",
+        "interface" => "of the first run",
+        "classes" => "what it claims: speed, UHS, video and application classes",
+        "runs" => "runs behind the line",
+        "fakes" => "runs of fakes that are left out",
+        "is_fake" => "whether the line is that of the fakes of a model",
+        "latest" => "when the latest run came in",
+        "verdict" => "of the latest run",
+        _ if !of_figure => "",
+        _ if name.ends_with("_runs") => "runs behind the figure",
+        _ if name.ends_with("_hosts") => "different hosts among them",
+        _ if name.contains("_low_") => "the lowest run",
+        _ if name.contains("_high_") => "the highest run",
+        _ => "the median over runs, each host counted once",
+    }
+}
