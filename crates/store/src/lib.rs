@@ -4,10 +4,11 @@
 //! people and other tools. Whatever is written here appears whole or not at all: a new directory or file is made under another
 //! name, made durable, and renamed; a line of the journal carries its own checksum.
 //!
-//! This room knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections of published records will be a
-//! module of their own beside [`Store`], which only knows single runs.
+//! This room knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections of published runs are in [`collection`]; [`Store`]
+//! only knows single runs.
 
 mod atomic;
+pub mod collection;
 mod find;
 mod journal;
 mod line;

@@ -1,0 +1,77 @@
+//! A run as it is kept: JSON, compressed.
+
+use record::Published;
+use record::collection::{Headline, Model, Origin};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::CollectionError;
+
+/// Smaller takes longer: half as long again for a twentieth.
+const LEVEL: i32 = 7;
+/// A run is never that long; a compressed one that claims to be is a trap, or damaged.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// What is kept of a revision: all of an entry that does not change after it came in.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Document {
+    pub model: Model,
+    pub origin: Origin,
+    pub headline: Headline,
+    pub run: Published,
+}
+
+impl Document {
+    /// Compressed, for the database.
+    ///
+    /// # Errors
+    /// Where JSON cannot hold it (a number that is none), so that it could never be read back.
+    pub fn pack(&self) -> Result<Vec<u8>, CollectionError> {
+        let unrepresentable = |why: String| CollectionError::Unrepresentable { why };
+        let json = serde_json::to_vec(self).map_err(|error| unrepresentable(error.to_string()))?;
+        let back: Result<Document, _> = serde_json::from_slice(&json);
+        back.map_err(|error| unrepresentable(format!("a number in it is none ({error})")))?;
+        zstd::bulk::compress(&json, LEVEL).map_err(|error| unrepresentable(error.to_string()))
+    }
+
+    /// From the database.
+    pub fn unpack(body: &[u8]) -> Result<Document, CollectionError> {
+        let damaged = |why: String| CollectionError::damaged(format!("a run in it cannot be read: {why}"));
+        let reader = zstd::stream::Decoder::new(body).map_err(|error| damaged(error.to_string()))?;
+        let mut json = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::Read::take(reader, MOST_BYTES), &mut json).map_err(|error| damaged(error.to_string()))?;
+        serde_json::from_slice(&json).map_err(|error| damaged(error.to_string()))
+    }
+}
+
+/// What tells one content from another: the SHA-256 of the published run as JSON.
+pub(super) fn content(run: &Published) -> Result<[u8; 32], CollectionError> {
+    let json = serde_json::to_vec(run).map_err(|error| CollectionError::Unrepresentable { why: error.to_string() })?;
+    Ok(Sha256::digest(&json).into())
+}
+
+/// A hash in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The name of a run: the first 80 bits of its content in letters and digits that are told apart (RFC 4648, in small letters).
+pub(super) fn id_of(content: &[u8; 32]) -> String {
+    const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let bits = content[..10].iter().fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
+    (0..16).rev().map(|at| char::from(LETTERS[(bits >> (5 * at) & 31) as usize])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_of_letters_and_digits() {
+        let mut content = [0u8; 32];
+        assert_eq!(id_of(&content), "aaaaaaaaaaaaaaaa");
+        content[..10].copy_from_slice(b"foobarfoob");
+        // RFC 4648: "foobar" begins MZXW6YTB
+        assert!(id_of(&content).starts_with("mzxw6ytb"), "{}", id_of(&content));
+    }
+}

@@ -1,0 +1,102 @@
+//! What can go wrong with a collection.
+
+use std::io;
+
+/// A collection could not be opened, read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum CollectionError {
+    /// The address names no database.
+    #[error("'{given}' is no database; write sqlite:FILE or postgres://USER@HOST/NAME")]
+    Address {
+        /// What was given, without its password.
+        given: String,
+    },
+    /// The program was built without PostgreSQL.
+    #[error("this program was built without PostgreSQL; flashmark-site has it, or use sqlite:FILE")]
+    NoPostgres,
+    /// Made by a newer version.
+    #[error("the collection has step {found} of its form, this version knows {known}; a newer flashmark reads it")]
+    Newer {
+        /// The last migration that was applied.
+        found: u64,
+        /// The last one this version has.
+        known: u64,
+    },
+    /// Some other database.
+    #[error("{what} is not a collection of flashmark; name another file, or an empty database")]
+    Foreign {
+        /// What was opened.
+        what: String,
+    },
+    /// No run has that name.
+    #[error("there is no run '{id}' in the collection")]
+    NoSuchRun {
+        /// What was asked for.
+        id: String,
+    },
+    /// It was taken back, and stays so.
+    #[error("run '{id}' was withdrawn")]
+    Withdrawn {
+        /// Which.
+        id: String,
+    },
+    /// The same content is another run's.
+    #[error("the collection already has this run: '{id}'")]
+    AlreadyThere {
+        /// Which it is.
+        id: String,
+    },
+    /// The submission holds what cannot be kept.
+    #[error("this run cannot be kept: {why}")]
+    Unrepresentable {
+        /// Why not.
+        why: String,
+    },
+    /// What is stored is not what this program stores.
+    #[error("the collection is damaged: {what}")]
+    Damaged {
+        /// What was found.
+        what: String,
+    },
+    /// The database refused or failed.
+    #[error("the collection could not be {doing}: {source}")]
+    Database {
+        /// "opened", "read", "changed".
+        doing: &'static str,
+        /// What the database said.
+        source: Fault,
+    },
+    /// Whoever is given the entries could not take one.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// What a database said.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Fault(pub(super) String);
+
+impl CollectionError {
+    pub(super) fn damaged(what: impl Into<String>) -> CollectionError {
+        CollectionError::Damaged { what: what.into() }
+    }
+}
+
+/// Gives what a database said the context of what was being done.
+pub(super) trait While<T> {
+    fn opening(self) -> Result<T, CollectionError>;
+    fn reading(self) -> Result<T, CollectionError>;
+    fn changing(self) -> Result<T, CollectionError>;
+}
+
+impl<T> While<T> for Result<T, Fault> {
+    fn opening(self) -> Result<T, CollectionError> {
+        self.map_err(|source| CollectionError::Database { doing: "opened", source })
+    }
+    fn reading(self) -> Result<T, CollectionError> {
+        self.map_err(|source| CollectionError::Database { doing: "read", source })
+    }
+    fn changing(self) -> Result<T, CollectionError> {
+        self.map_err(|source| CollectionError::Database { doing: "changed", source })
+    }
+}

@@ -1,0 +1,133 @@
+//! A few connections that are used in turn.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::connection::{Connection, Intent};
+use super::error::{Fault, While};
+use super::sqlite::Sqlite;
+use super::{Address, CollectionError};
+
+/// Connections at most. More readers than this on one database wait for each other anyway.
+const MOST: usize = 8;
+
+/// The connections of a collection.
+pub(super) struct Pool {
+    address: Address,
+    most: usize,
+    idle: Mutex<Idle>,
+    returned: Condvar,
+    /// One writes at a time: in this process by this, beyond it by the lock of the database.
+    writing: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Idle {
+    connections: Vec<Box<dyn Connection>>,
+    /// How many there are, in use or not.
+    count: usize,
+}
+
+/// A connection for a while. It goes back only if all went well: what is left of it otherwise is not known.
+struct Lease<'a> {
+    pool: &'a Pool,
+    connection: Option<Box<dyn Connection>>,
+    is_sound: bool,
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut idle = self.pool.idle();
+        match self.connection.take().filter(|_| self.is_sound) {
+            Some(connection) => idle.connections.push(connection),
+            None => idle.count -= 1,
+        }
+        self.pool.returned.notify_one();
+    }
+}
+
+fn connect(address: &Address) -> Result<Box<dyn Connection>, CollectionError> {
+    match address {
+        Address::Sqlite(path) => Sqlite::open(path).map(|sqlite| Box::new(sqlite) as Box<dyn Connection>).opening(),
+        Address::Memory => Sqlite::in_memory().map(|sqlite| Box::new(sqlite) as Box<dyn Connection>).opening(),
+        #[cfg(feature = "postgres")]
+        Address::Postgres(url) => super::postgres::Postgres::open(url).map(|postgres| Box::new(postgres) as Box<dyn Connection>).opening(),
+        #[cfg(not(feature = "postgres"))]
+        Address::Postgres(_) => Err(CollectionError::NoPostgres),
+    }
+}
+
+impl Pool {
+    pub fn new(address: Address) -> Pool {
+        // Each connection to memory is a memory of its own.
+        let most = if address == Address::Memory { 1 } else { MOST };
+        Pool { address, most, idle: Mutex::default(), returned: Condvar::new(), writing: Mutex::new(()) }
+    }
+
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        // A panic elsewhere leaves a list of connections that is still one.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lease(&self) -> Result<Lease<'_>, CollectionError> {
+        let mut idle = self.idle();
+        loop {
+            while let Some(mut connection) = idle.connections.pop() {
+                if connection.is_alive() {
+                    return Ok(Lease { pool: self, connection: Some(connection), is_sound: false });
+                }
+                idle.count -= 1;
+            }
+            if idle.count < self.most {
+                idle.count += 1;
+                drop(idle);
+                let mut lease = Lease { pool: self, connection: None, is_sound: false };
+                lease.connection = Some(connect(&self.address)?);
+                return Ok(lease);
+            }
+            idle = self.returned.wait(idle).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Does one thing with a connection, outside any transaction.
+    pub fn look<T>(&self, work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>) -> Result<T, CollectionError> {
+        let mut lease = self.lease()?;
+        let connection = lease.connection.as_mut().expect("a lease has its connection until it is dropped");
+        let result = work(connection.as_mut());
+        // A statement that was refused leaves the connection as it was.
+        lease.is_sound = true;
+        result
+    }
+
+    /// Reads with all statements seeing the same state.
+    pub fn read<T>(&self, work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>) -> Result<T, CollectionError> {
+        self.transaction(Intent::Read, work)
+    }
+
+    /// Changes all or nothing; it is durable when this returns.
+    pub fn write<T>(&self, work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>) -> Result<T, CollectionError> {
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.transaction(Intent::Write, work)
+    }
+
+    fn transaction<T>(
+        &self,
+        intent: Intent,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, CollectionError>,
+    ) -> Result<T, CollectionError> {
+        let mut lease = self.lease()?;
+        let connection = lease.connection.as_mut().expect("a lease has its connection until it is dropped");
+        let named = |fault: Result<(), Fault>| if intent == Intent::Write { fault.changing() } else { fault.reading() };
+        named(connection.begin(intent))?;
+        let result = work(connection.as_mut());
+        let ended = connection.script(if result.is_ok() { "COMMIT" } else { "ROLLBACK" });
+        lease.is_sound = ended.is_ok();
+        match result {
+            Ok(value) => named(ended).map(|()| value),
+            Err(error) => Err(error),
+        }
+    }
+}

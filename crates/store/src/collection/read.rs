@@ -1,0 +1,195 @@
+//! Reading runs and lines by their names.
+
+use std::io;
+
+use record::collection::{Entry, Line};
+
+use super::connection::{Connection, Row, Value};
+use super::document::Document;
+use super::error::While;
+use super::write::standing_named;
+use super::{Collection, CollectionError, lines};
+
+/// What a revision was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// 1, 2, 3.
+    pub revision: u32,
+    /// RFC 3339.
+    pub received: String,
+    /// Who sent it.
+    pub who: String,
+    /// Why.
+    pub why: String,
+}
+
+/// How much there is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Runs in the collection.
+    pub accepted: u64,
+    /// Runs that wait for a person.
+    pub quarantined: u64,
+    /// Runs that were refused.
+    pub rejected: u64,
+    /// Runs that were taken back.
+    pub withdrawn: u64,
+    /// Lines of the table, of all origins, fakes included.
+    pub lines: u64,
+}
+
+/// Columns of an entry, of `runs r` and `revisions v`.
+const ENTRY: &str = "SELECT r.id, r.received, r.standing, r.revision, v.body \
+                     FROM runs r JOIN revisions v ON v.run = r.number AND v.revision = r.revision";
+/// Entries that are read at once, when all are.
+const BATCH: u64 = 200;
+
+fn entry_of(mut row: Row) -> Result<Entry, CollectionError> {
+    let (id, received) = (row.text()?, row.text()?);
+    let (standing, revision) = (standing_named(&row.text()?)?, row.number()? as u32);
+    let Document { model, origin, headline, run } = Document::unpack(&row.blob()?)?;
+    Ok(Entry { id, received, origin, standing, revision, model, headline, run })
+}
+
+fn entries(connection: &mut dyn Connection, rest: &str, values: &[Value]) -> Result<Vec<Entry>, CollectionError> {
+    connection.query(&format!("{ENTRY} {rest}"), values).reading()?.into_iter().map(entry_of).collect()
+}
+
+impl Collection {
+    /// A run by its name, whatever its standing.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn entry(&self, id: &str) -> Result<Option<Entry>, CollectionError> {
+        let mut found = self.pool.look(|connection| entries(connection, "WHERE r.id = $1", &[Value::from(id)]))?;
+        Ok(found.pop())
+    }
+
+    /// All revisions of a run, the oldest first; none where there is no such run.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn revisions(&self, id: &str) -> Result<Vec<Revision>, CollectionError> {
+        let sql = "SELECT v.revision, v.received, v.who, v.why FROM revisions v JOIN runs r ON r.number = v.run WHERE r.id = $1 \
+                   ORDER BY v.revision";
+        let rows = self.pool.look(|connection| connection.query(sql, &[Value::from(id)]).reading())?;
+        let revision =
+            |mut row: Row| Ok(Revision { revision: row.number()? as u32, received: row.text()?, who: row.text()?, why: row.text()? });
+        rows.into_iter().map(revision).collect()
+    }
+
+    /// A run as it was in one of its revisions. One that was replaced is `Withdrawn`.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn revision(&self, id: &str, revision: u32) -> Result<Option<Entry>, CollectionError> {
+        let sql = "SELECT r.id, v.received, CASE WHEN v.revision = r.revision THEN r.standing ELSE 'withdrawn' END, v.revision, v.body \
+                   FROM runs r JOIN revisions v ON v.run = r.number WHERE r.id = $1 AND v.revision = $2";
+        let found = self.pool.look(|connection| connection.query(sql, &[Value::from(id), Value::from(revision)]).reading())?;
+        found.into_iter().next().map(entry_of).transpose()
+    }
+
+    /// A line by its name in addresses. `None` where nothing is shown under it.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn line(&self, slug: &str) -> Result<Option<Line>, CollectionError> {
+        let sql =
+            format!("SELECT {} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.slug = $1 AND l.runs > 0", lines::COLUMNS);
+        let found = self.pool.look(|connection| connection.query(&sql, &[Value::from(slug)]).reading())?;
+        found.into_iter().next().map(lines::line_of).transpose()
+    }
+
+    /// All lines of all origins, fakes included, by slug.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn all_lines(&self) -> Result<Vec<Line>, CollectionError> {
+        let columns = lines::COLUMNS;
+        let sql = format!("SELECT {columns} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.runs > 0 ORDER BY l.slug");
+        let found = self.pool.look(|connection| connection.query(&sql, &[]).reading())?;
+        found.into_iter().map(lines::line_of).collect()
+    }
+
+    /// The accepted runs of a line, the newest first.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn runs_of(&self, slug: &str) -> Result<Vec<Entry>, CollectionError> {
+        self.latest_runs_of(slug, usize::MAX)
+    }
+
+    /// The newest `n` accepted runs of a line, the newest first.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn latest_runs_of(&self, slug: &str, n: usize) -> Result<Vec<Entry>, CollectionError> {
+        let rest = "WHERE r.line = (SELECT number FROM lines WHERE slug = $1) AND r.standing = 'accepted' \
+                    ORDER BY r.received DESC, r.number DESC LIMIT $2";
+        self.pool.look(|connection| entries(connection, rest, &[Value::from(slug), Value::from(n as u64)]))
+    }
+
+    /// The `n` accepted runs that came in last, the newest first, of every origin.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn latest(&self, n: usize) -> Result<Vec<Entry>, CollectionError> {
+        let rest = "WHERE r.standing = 'accepted' ORDER BY r.received DESC, r.number DESC LIMIT $1";
+        self.pool.look(|connection| entries(connection, rest, &[Value::from(n as u64)]))
+    }
+
+    /// What waits for a person, the oldest first.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn quarantined(&self) -> Result<Vec<Entry>, CollectionError> {
+        let rest = "WHERE r.standing = 'quarantined' ORDER BY r.received, r.number";
+        self.pool.look(|connection| entries(connection, rest, &[]))
+    }
+
+    /// Hands out every accepted run in the order in which they came in, as the collection is now, however long that takes. A few are held in
+    /// memory at a time.
+    ///
+    /// # Errors
+    /// Where the database fails, or the first that `take` returns.
+    pub fn each_entry(&self, take: &mut dyn FnMut(Entry) -> io::Result<()>) -> Result<(), CollectionError> {
+        let sql = "SELECT r.id, r.received, r.standing, r.revision, v.body, r.number \
+                   FROM runs r JOIN revisions v ON v.run = r.number AND v.revision = r.revision \
+                   WHERE r.number > $1 AND r.number <= $2 AND r.standing = 'accepted' ORDER BY r.number";
+        self.pool.read(|connection| {
+            let last = connection.query("SELECT coalesce(max(number), 0) FROM runs", &[]).reading()?;
+            let last = last.into_iter().next().map_or(Ok(0), |mut row| row.number())?;
+            let mut after = 0;
+            while after < last {
+                let rows = connection.query(sql, &[Value::from(after), Value::from(after + BATCH)]).reading()?;
+                for row in rows {
+                    take(entry_of(row)?)?;
+                }
+                after += BATCH;
+            }
+            Ok(())
+        })
+    }
+
+    /// How many runs and lines there are.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn counts(&self) -> Result<Counts, CollectionError> {
+        self.pool.look(|connection| {
+            let mut counts = Counts::default();
+            for mut row in connection.query("SELECT standing, count(*) FROM runs GROUP BY standing", &[]).reading()? {
+                let (standing, count) = (row.text()?, row.number()?);
+                match standing.as_str() {
+                    "accepted" => counts.accepted = count,
+                    "quarantined" => counts.quarantined = count,
+                    "rejected" => counts.rejected = count,
+                    _ => counts.withdrawn = count,
+                }
+            }
+            let lines = connection.query("SELECT count(*) FROM lines WHERE runs > 0", &[]).reading()?;
+            counts.lines = lines.into_iter().next().map_or(Ok(0), |mut row| row.number())?;
+            Ok(counts)
+        })
+    }
+}

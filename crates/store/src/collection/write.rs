@@ -1,0 +1,473 @@
+//! Everything that changes a collection. One transaction each; what is changed, by whom and why goes into the audit in the same one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::collection::{Entry, Figure, Headline, Model, Origin, Standing};
+use record::{MediumKind, Published};
+
+use super::audit::{self, Deed};
+use super::connection::{Connection, Value};
+use super::document::{Document, content, hex, id_of};
+use super::error::While;
+use super::facts::{self, Facet};
+use super::{Collection, CollectionError, columns, lines, tokens};
+use sha2::Digest as _;
+
+/// A run on its way into a collection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    /// The run.
+    pub run: Published,
+    /// Its line, as `findings::headline` draws it.
+    pub headline: Headline,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// `Accepted`, or `Quarantined` where it is doubtful.
+    pub standing: Standing,
+    /// RFC 3339 in UTC, when it came in.
+    pub received: String,
+    /// Who sent it, for the audit: "anonymous", "token of the lab".
+    pub who: String,
+    /// Why it is quarantined or replaced.
+    pub why: String,
+    /// The secret that allows to replace and withdraw it; only its hash is kept.
+    pub edit_token: Option<String>,
+    /// Which model it is of, where that is known better than the run tells.
+    pub model: Option<Model>,
+}
+
+impl Submission {
+    /// An accepted one of nobody in particular.
+    pub fn new(run: Published, headline: Headline, origin: Origin, received: impl Into<String>) -> Submission {
+        Submission {
+            run,
+            headline,
+            origin,
+            standing: Standing::Accepted,
+            received: received.into(),
+            who: "anonymous".to_owned(),
+            why: String::new(),
+            edit_token: None,
+            model: None,
+        }
+    }
+}
+
+/// What became of a submission or a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// The run's name in the collection.
+    pub id: String,
+    /// The line it belongs to.
+    pub slug: String,
+    /// Its revision.
+    pub revision: u32,
+    /// Its standing.
+    pub standing: Standing,
+    /// Whether anything changed. The same run once more changes nothing.
+    pub is_new: bool,
+}
+
+impl Collection {
+    /// Takes a run in. It is durable when this returns. What the collection already has, in any revision and of any standing, is not taken in
+    /// again: the receipt is that of the run that has it.
+    ///
+    /// # Errors
+    /// Where it cannot be kept, or the database fails; then nothing of it is there.
+    pub fn submit(&self, submission: Submission) -> Result<Receipt, CollectionError> {
+        let mut receipts = self.submit_all(vec![submission])?;
+        receipts.pop().ok_or_else(|| CollectionError::damaged("a submission without a receipt"))
+    }
+
+    /// Takes several runs in, all of them or none.
+    ///
+    /// # Errors
+    /// As [`Collection::submit`].
+    pub fn submit_all(&self, submissions: Vec<Submission>) -> Result<Vec<Receipt>, CollectionError> {
+        // What takes time is done before anyone has to wait for it.
+        let prepared = submissions.into_iter().map(Prepared::of).collect::<Result<Vec<_>, _>>()?;
+        self.pool.write(|connection| {
+            let mut writer = Writer::new(connection)?;
+            let receipts = prepared.iter().map(|one| writer.submit(one, None)).collect::<Result<Vec<_>, _>>()?;
+            writer.finish()?;
+            Ok(receipts)
+        })
+    }
+
+    /// Puts a new revision in the place of a run; the old ones stay readable. What waits for a person goes on waiting.
+    ///
+    /// # Errors
+    /// Where there is no such run, it was withdrawn, or another run has this content.
+    pub fn replace(&self, id: &str, submission: Submission) -> Result<Receipt, CollectionError> {
+        let prepared = Prepared::of(submission)?;
+        self.pool.write(|connection| {
+            let mut writer = Writer::new(connection)?;
+            let receipt = writer.replace(id, &prepared)?;
+            writer.finish()?;
+            Ok(receipt)
+        })
+    }
+
+    /// Changes the standing of a run. `when` is RFC 3339 in UTC.
+    ///
+    /// # Errors
+    /// Where there is no such run, or it was withdrawn: that is final.
+    pub fn judge(&self, id: &str, standing: Standing, who: &str, why: &str, when: &str) -> Result<Receipt, CollectionError> {
+        self.pool.write(|connection| {
+            let mut writer = Writer::new(connection)?;
+            let receipt = writer.judge(id, standing, &Deed { at: when, who, what: standing.name(), run: Some(id), detail: why })?;
+            writer.finish()?;
+            Ok(receipt)
+        })
+    }
+
+    /// Takes a run out of the collection for good. It stays readable by its id, with its standing.
+    ///
+    /// # Errors
+    /// As [`Collection::judge`].
+    pub fn withdraw(&self, id: &str, who: &str, why: &str, when: &str) -> Result<Receipt, CollectionError> {
+        self.judge(id, Standing::Withdrawn, who, why, when)
+    }
+
+    /// Brings the built-in reference collection up to date: what is new comes in, what is no longer among it is withdrawn.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn keep_reference(&self, entries: &[Entry], when: &str) -> Result<(), CollectionError> {
+        if let Some(entry) = entries.iter().find(|entry| facts::slug(&entry.id) != entry.id) {
+            return Err(CollectionError::Unrepresentable { why: format!("'{}' is no id", entry.id) });
+        }
+        let prepared = entries.iter().map(|entry| Ok((entry.id.as_str(), Prepared::of_entry(entry)?)));
+        let prepared = prepared.collect::<Result<BTreeMap<_, _>, CollectionError>>()?;
+        let present = "SELECT r.id FROM runs r JOIN lines l ON l.number = r.line WHERE l.origin = 'reference' AND r.standing = 'accepted'";
+        self.pool.write(|connection| {
+            let rows = connection.query(present, &[]).reading()?;
+            let ids = rows.into_iter().map(|mut row| row.text()).collect::<Result<Vec<_>, _>>()?;
+            let mut writer = Writer::new(connection)?;
+            for id in ids.iter().filter(|id| !prepared.contains_key(id.as_str())) {
+                let deed = Deed { at: when, who: "flashmark", what: "withdrawn", run: Some(id), detail: "no longer in the reference" };
+                writer.judge(id, Standing::Withdrawn, &deed)?;
+            }
+            for (id, one) in &prepared {
+                match writer.present(id)? {
+                    Some(old) if old.standing == Standing::Accepted => writer.replace(id, one)?,
+                    _ => writer.submit(one, Some(id))?,
+                };
+            }
+            writer.finish()
+        })
+    }
+}
+
+/// A submission with all that can be worked out without the database.
+struct Prepared {
+    submission: Submission,
+    document: Document,
+    content: String,
+    id: String,
+    body: Vec<u8>,
+}
+
+impl Prepared {
+    fn of(submission: Submission) -> Result<Prepared, CollectionError> {
+        check(&submission)?;
+        let content = content(&submission.run)?;
+        let document = Document {
+            model: submission.model.clone().unwrap_or_else(|| Model::of(&submission.run)),
+            origin: submission.origin,
+            headline: submission.headline.clone(),
+            run: submission.run.clone(),
+        };
+        Ok(Prepared { body: document.pack()?, submission, document, id: id_of(&content), content: hex(&content) })
+    }
+
+    fn of_entry(entry: &Entry) -> Result<Prepared, CollectionError> {
+        let submission = Submission {
+            who: "flashmark".to_owned(),
+            model: Some(entry.model.clone()),
+            ..Submission::new(entry.run.clone(), entry.headline.clone(), entry.origin, entry.received.clone())
+        };
+        Prepared::of(submission)
+    }
+
+    /// Columns of `runs` that come out of the run, with their values.
+    fn facts(&self) -> (Vec<&'static str>, Vec<Value>) {
+        let (run, headline) = (&self.submission.run, &self.submission.headline);
+        let mut columns = vec!["name", "host", "classes", "verdict"];
+        let mut values = vec![
+            Value::from(run.name().as_str()),
+            Value::from(facts::host_key(run).as_deref()),
+            Value::from(facts::classes(run).as_str()),
+            Value::from(headline.verdict.as_deref()),
+        ];
+        for facet in Facet::ALL {
+            columns.push(facet.name());
+            values.push(Value::from(facet.of(run).as_deref()));
+        }
+        for figure in Figure::ALL {
+            columns.push(columns::figure(figure));
+            values.push(Value::from(headline.figures.get(&figure).copied()));
+        }
+        (columns, values)
+    }
+}
+
+/// What would make figures that cannot be ordered.
+fn check(submission: &Submission) -> Result<(), CollectionError> {
+    let refuse = |why: String| Err(CollectionError::Unrepresentable { why });
+    if let Some((figure, value)) = submission.headline.figures.iter().find(|(_, value)| !value.is_finite()) {
+        return refuse(format!("its {} is {value}", figure.name()));
+    }
+    if !matches!(submission.standing, Standing::Accepted | Standing::Quarantined) {
+        return refuse(format!("a submission is accepted or quarantined, not {}", submission.standing.name()));
+    }
+    let received = &submission.received;
+    let is_date = received.len() >= 10 && received.bytes().take(4).all(|byte| byte.is_ascii_digit()) && received.as_bytes()[4] == b'-';
+    if !is_date || !received.is_ascii() || received.len() > 40 {
+        return refuse(format!("'{}' is no time in RFC 3339", received.escape_debug()));
+    }
+    Ok(())
+}
+
+/// A run as it stands in the database.
+struct Present {
+    number: u64,
+    line: u64,
+    standing: Standing,
+    revision: u32,
+    content: String,
+    slug: String,
+}
+
+/// Which line a run belongs to.
+type LineKey = (Model, Origin, bool);
+
+/// One transaction's work.
+struct Writer<'a> {
+    connection: &'a mut dyn Connection,
+    next_run: u64,
+    next_line: u64,
+    audit: audit::Chain,
+    known_lines: BTreeMap<LineKey, (u64, String)>,
+    touched: BTreeSet<u64>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(connection: &'a mut dyn Connection) -> Result<Writer<'a>, CollectionError> {
+        let next_run = next(connection, "runs")?;
+        let next_line = next(connection, "lines")?;
+        let audit = audit::Chain::end_of(connection)?;
+        Ok(Writer { connection, next_run, next_line, audit, known_lines: BTreeMap::new(), touched: BTreeSet::new() })
+    }
+
+    /// Makes the lines of all that was changed anew.
+    fn finish(self) -> Result<(), CollectionError> {
+        self.touched.iter().try_for_each(|line| lines::refresh(self.connection, *line))
+    }
+
+    /// `wanted` is the id it is to have, where that is free.
+    fn submit(&mut self, one: &Prepared, wanted: Option<&str>) -> Result<Receipt, CollectionError> {
+        if let Some(receipt) = self.receipt_of(&one.content)? {
+            return Ok(receipt);
+        }
+        let id = match wanted.filter(|id| !id.is_empty() && facts::slug(id) == *id) {
+            Some(id) if self.present(id)?.is_none() => id.to_owned(),
+            _ => one.id.clone(),
+        };
+        let (line, slug) = self.line(one)?;
+        let number = self.next_run;
+        self.next_run += 1;
+        let (facts, values) = one.facts();
+        let submission = &one.submission;
+        let sql = format!(
+            "INSERT INTO runs (number, id, line, standing, revision, received, {}) VALUES ({})",
+            facts.join(", "),
+            columns::places(1, 6 + facts.len())
+        );
+        let mut row = vec![
+            Value::from(number),
+            Value::from(id.as_str()),
+            Value::from(line),
+            Value::from(submission.standing.name()),
+            Value::from(1u32),
+            Value::from(submission.received.as_str()),
+        ];
+        row.extend(values);
+        self.connection.execute(&sql, &row).changing()?;
+        self.keep_revision(number, 1, one)?;
+        if let Some(secret) = &submission.edit_token {
+            tokens::keep_edit(self.connection, secret, &id, &submission.received)?;
+        }
+        let what = if submission.standing == Standing::Accepted { "submitted" } else { "submitted to quarantine" };
+        let deed = Deed { at: &submission.received, who: &submission.who, what, run: Some(&id), detail: &submission.why };
+        self.audit.add(self.connection, &deed)?;
+        self.touched.insert(line);
+        Ok(Receipt { id, slug, revision: 1, standing: submission.standing, is_new: true })
+    }
+
+    fn replace(&mut self, id: &str, one: &Prepared) -> Result<Receipt, CollectionError> {
+        let old = self.changeable(id)?;
+        if old.content == one.content {
+            return Ok(Receipt { id: id.to_owned(), slug: old.slug, revision: old.revision, standing: old.standing, is_new: false });
+        }
+        // An older revision of the same run may come back.
+        if let Some(other) = self.receipt_of(&one.content)?.filter(|receipt| receipt.id != id) {
+            return Err(CollectionError::AlreadyThere { id: other.id });
+        }
+        let (line, slug) = self.line(one)?;
+        let submission = &one.submission;
+        let standing = if old.standing == Standing::Accepted { submission.standing } else { Standing::Quarantined };
+        let revision = old.revision + 1;
+        let (facts, values) = one.facts();
+        let sql = format!("UPDATE runs SET line = $1, standing = $2, revision = $3, {} WHERE number = $4", columns::assignments(&facts, 5));
+        let mut row = vec![Value::from(line), Value::from(standing.name()), Value::from(revision), Value::from(old.number)];
+        row.extend(values);
+        self.connection.execute(&sql, &row).changing()?;
+        self.keep_revision(old.number, revision, one)?;
+        let detail = format!("revision {revision}: {}", submission.why);
+        let deed = Deed { at: &submission.received, who: &submission.who, what: "replaced", run: Some(id), detail: &detail };
+        self.audit.add(self.connection, &deed)?;
+        self.touched.extend([old.line, line]);
+        Ok(Receipt { id: id.to_owned(), slug, revision, standing, is_new: true })
+    }
+
+    fn judge(&mut self, id: &str, standing: Standing, deed: &Deed) -> Result<Receipt, CollectionError> {
+        let old = self.changeable(id)?;
+        let receipt = Receipt { id: id.to_owned(), slug: old.slug, revision: old.revision, standing, is_new: old.standing != standing };
+        if receipt.is_new {
+            let values = [Value::from(standing.name()), Value::from(old.number)];
+            self.connection.execute("UPDATE runs SET standing = $1 WHERE number = $2", &values).changing()?;
+            self.audit.add(self.connection, deed)?;
+            self.touched.insert(old.line);
+        }
+        Ok(receipt)
+    }
+
+    fn keep_revision(&mut self, run: u64, revision: u32, one: &Prepared) -> Result<(), CollectionError> {
+        let sql = "INSERT INTO revisions (run, revision, content, received, who, why, body) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        let submission = &one.submission;
+        let values = [
+            Value::from(run),
+            Value::from(revision),
+            Value::from(one.content.as_str()),
+            Value::from(submission.received.as_str()),
+            Value::from(submission.who.as_str()),
+            Value::from(submission.why.as_str()),
+            Value::from(one.body.clone()),
+        ];
+        self.connection.execute(sql, &values).changing()?;
+        Ok(())
+    }
+
+    /// The run that has this content in any of its revisions.
+    fn receipt_of(&mut self, content: &str) -> Result<Option<Receipt>, CollectionError> {
+        let sql = "SELECT r.id, l.slug, r.revision, r.standing FROM revisions v JOIN runs r ON r.number = v.run \
+                   JOIN lines l ON l.number = r.line WHERE v.content = $1 ORDER BY r.number LIMIT 1";
+        let found = self.connection.query(sql, &[Value::from(content)]).reading()?.into_iter().next();
+        found
+            .map(|mut row| {
+                Ok(Receipt {
+                    id: row.text()?,
+                    slug: row.text()?,
+                    revision: row.number()? as u32,
+                    standing: standing_named(&row.text()?)?,
+                    is_new: false,
+                })
+            })
+            .transpose()
+    }
+
+    fn present(&mut self, id: &str) -> Result<Option<Present>, CollectionError> {
+        let sql = "SELECT r.number, r.line, r.standing, r.revision, v.content, l.slug FROM runs r \
+                   JOIN revisions v ON v.run = r.number AND v.revision = r.revision JOIN lines l ON l.number = r.line WHERE r.id = $1";
+        let found = self.connection.query(sql, &[Value::from(id)]).reading()?.into_iter().next();
+        found
+            .map(|mut row| {
+                Ok(Present {
+                    number: row.number()?,
+                    line: row.number()?,
+                    standing: standing_named(&row.text()?)?,
+                    revision: row.number()? as u32,
+                    content: row.text()?,
+                    slug: row.text()?,
+                })
+            })
+            .transpose()
+    }
+
+    fn changeable(&mut self, id: &str) -> Result<Present, CollectionError> {
+        match self.present(id)? {
+            None => Err(CollectionError::NoSuchRun { id: id.to_owned() }),
+            Some(present) if present.standing == Standing::Withdrawn => Err(CollectionError::Withdrawn { id: id.to_owned() }),
+            Some(present) => Ok(present),
+        }
+    }
+
+    /// The line that a run belongs to: its number and its name in addresses.
+    fn line(&mut self, one: &Prepared) -> Result<(u64, String), CollectionError> {
+        let key = (one.document.model.clone(), one.document.origin, one.document.headline.is_fake);
+        if let Some(known) = self.known_lines.get(&key) {
+            return Ok(known.clone());
+        }
+        let found = match self.find_line(&key)? {
+            Some(found) => found,
+            None => self.add_line(&key, &one.submission.run.name())?,
+        };
+        self.known_lines.insert(key, found.clone());
+        Ok(found)
+    }
+
+    fn find_line(&mut self, key: &LineKey) -> Result<Option<(u64, String)>, CollectionError> {
+        let sql = "SELECT number, slug FROM lines \
+                   WHERE kind = $1 AND vendor = $2 AND model = $3 AND capacity_gb = $4 AND origin = $5 AND is_fake = $6";
+        let found = self.connection.query(sql, &lines::key_values(key)).reading()?.into_iter().next();
+        found.map(|mut row| Ok((row.number()?, row.text()?))).transpose()
+    }
+
+    fn add_line(&mut self, key: &LineKey, name: &str) -> Result<(u64, String), CollectionError> {
+        let slug = self.free_slug(key, name)?;
+        let number = self.next_line;
+        self.next_line += 1;
+        let sql = "INSERT INTO lines (number, slug, kind, vendor, model, capacity_gb, origin, is_fake, name, name_folded, classes, runs, \
+                   fakes, latest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', 0, 0, '')";
+        let mut values = vec![Value::from(number), Value::from(slug.as_str())];
+        values.extend(lines::key_values(key));
+        values.extend([Value::from(name), Value::from(name.to_lowercase().as_str())]);
+        self.connection.execute(sql, &values).changing()?;
+        let details = "INSERT INTO line_details (line, figures) VALUES ($1, '{}')";
+        self.connection.execute(details, &[Value::from(number)]).changing()?;
+        Ok((number, slug))
+    }
+
+    /// "sandisk-sd32g-32-gb"; what is not of the first kind says so; what is taken gets a piece of the hash of what it is.
+    fn free_slug(&mut self, (model, origin, is_fake): &LineKey, name: &str) -> Result<String, CollectionError> {
+        let origin = if *origin == Origin::Measured { "" } else { origin.name() };
+        let fake = if *is_fake { "fake" } else { "" };
+        let plain = facts::slug(&format!("{} {origin} {fake}", facts::slug(name)));
+        let marked = format!("{plain}-{}", &hex(&sha2::Sha256::new_with_prefix(format!("{model:?}")).finalize())[..8]);
+        for slug in [plain, marked] {
+            let taken = self.connection.query("SELECT number FROM lines WHERE slug = $1", &[Value::from(slug.as_str())]).reading()?;
+            if taken.is_empty() {
+                return Ok(slug);
+            }
+        }
+        Err(CollectionError::damaged(format!("two models have the hash of {model:?}")))
+    }
+}
+
+fn next(connection: &mut dyn Connection, table: &str) -> Result<u64, CollectionError> {
+    let rows = connection.query(&format!("SELECT coalesce(max(number), 0) + 1 FROM {table}"), &[]).reading()?;
+    rows.into_iter().next().map_or(Ok(1), |mut row| row.number())
+}
+
+pub(super) fn standing_named(name: &str) -> Result<Standing, CollectionError> {
+    Standing::named(name).ok_or_else(|| CollectionError::damaged(format!("'{name}' is no standing")))
+}
+
+pub(super) fn kind_named(name: &str) -> Result<MediumKind, CollectionError> {
+    MediumKind::named(name).ok_or_else(|| CollectionError::damaged(format!("'{name}' is no kind of medium")))
+}
+
+pub(super) fn origin_named(name: &str) -> Result<Origin, CollectionError> {
+    Origin::named(name).ok_or_else(|| CollectionError::damaged(format!("'{name}' is no origin")))
+}
