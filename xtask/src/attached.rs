@@ -236,7 +236,8 @@ fn line(row: &Row) -> String {
 fn table(rows: &[Row]) -> Result<String> {
     let mut text = format!(
         "`cargo xtask attached`; {}; target: within 10 %. Each figure is from a fresh medium. fio's requests are put to the model one by one, chance\n\
-         included; flashbench --open-au and flashmark, which average few writes, get the profile without outliers (`tail_share = 0`), and f3probe, which writes a\n\
+         included; flashbench --open-au and flashmark, which average few writes, get the profile without outliers (`tail_share = 0`), flashbench the median of\n\
+         three runs, and f3probe, which writes a\n\
          gigabyte and judges sizes only, gets it with fast flash.\n\n",
         tools::versions()?
     );

@@ -22,6 +22,7 @@ mod geometry;
 mod headline;
 mod host;
 mod identity;
+mod lasting;
 mod likelihood;
 pub mod matrix;
 mod open_aus;

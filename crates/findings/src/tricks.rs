@@ -153,37 +153,44 @@ const IMPLAUSIBLE: f64 = 1.5;
 /// No flash programs a page in less, of whatever kind (flash.md E1: SLC 200 us); half of it for parts that are faster.
 const FASTEST_PROGRAM_NS: f64 = 100_000.0;
 
+/// What the medium says is safe faster than it can write it, and the fastest it writes for long enough to be flash, in bytes a second. Such a
+/// flush does not wait for flash.
+pub(crate) fn lying_flush(record: &Record) -> Option<(Figure<'_>, f64)> {
+    let beginning = figure::form(record, "sustained", "first").and_then(|cell| throttling::mean_until(cell, 256.0 * MIB as f64));
+    // A fast part of the flash is flash too.
+    let long = ["sequential-write", "sustained", "prime", "random-fill"].into_iter().flat_map(|test| figure::cells(record, test));
+    let long = long.filter(|cell| cell.bytes >= 16 * MIB).filter_map(|cell| Some(Figure::of(cell, "bps")?.value));
+    let fastest = long.chain(beginning).reduce(f64::max)?;
+    let durable = Figure::of(flushed(record).max_by_key(|cell| cell.params.block_bytes)?, "durable_bps")?;
+    (durable.value > IMPLAUSIBLE * fastest).then_some((durable, fastest))
+}
+
+/// Writes with a flush after each. A disk's flush is no business of flash.
+fn flushed(record: &Record) -> impl Iterator<Item = &Cell> {
+    let is_flash = record.medium.rotational != Some(true);
+    figure::cells(record, "flush-cost").filter(move |cell| is_flash && cell.params.form.as_deref() == Some("flushed"))
+}
+
 /// `flush`: what making data durable costs, and whether that can be true.
 fn flush(record: &Record) -> Option<Finding> {
-    if record.medium.rotational == Some(true) {
-        return None;
-    }
-    let cells = |form: &'static str| figure::cells(record, "flush-cost").filter(move |cell| cell.params.form.as_deref() == Some(form));
-    let large = cells("flushed").max_by_key(|cell| cell.params.block_bytes)?;
-    let small = cells("flushed").min_by_key(|cell| cell.params.block_bytes)?;
+    let small = flushed(record).min_by_key(|cell| cell.params.block_bytes)?;
     let number = |cell: &Cell, name: &str| cell.metrics.other.get(name).map(|found| found.value).filter(|ns| ns.is_finite() && *ns >= 0.0);
     let (write_ns, flush_ns) = (number(small, "write_ns")?, number(small, "flush_ns")?);
     // What a flush with nothing to do takes is the way of the command, no emptying of a cache.
     let emptying_ns = (flush_ns - number(small, "idle_flush_ns").unwrap_or(0.0)).max(0.0);
-    let durable = Figure::of(large, "durable_bps");
-    // The fastest it writes for long enough to be flash; a fast part of the flash is flash too.
-    let beginning = figure::form(record, "sustained", "first").and_then(|cell| throttling::mean_until(cell, 256.0 * MIB as f64));
-    let long = ["sequential-write", "sustained", "prime", "random-fill"].into_iter().flat_map(|test| figure::cells(record, test));
-    let long = long.filter(|cell| cell.bytes >= 16 * MIB).filter_map(|cell| Some(Figure::of(cell, "bps")?.value));
-    let fastest = long.chain(beginning).reduce(f64::max);
     let lines = [format!("{}: write {}, flush {}", figure::named(small), Nanos(write_ns as u64), Nanos(flush_ns as u64))];
-    let draft = match durable.zip(fastest) {
-        Some((durable, fastest)) if durable.value > IMPLAUSIBLE * fastest => Draft::warning(
+    let draft = match lying_flush(record) {
+        Some((durable, fastest)) => Draft::warning(
             "flush",
             format!("It says that data is safe at {}, but writes {} at most: its flush does not wait for flash. What it says is safe may be lost when the power goes.", durable.text(), figure::quantity("bps", fastest)),
         )
         .figure(&durable),
-        _ if write_ns + flush_ns < FASTEST_PROGRAM_NS => Draft::warning(
+        None if write_ns + flush_ns < FASTEST_PROGRAM_NS => Draft::warning(
             "flush",
             format!("A write and its flush together take {}: no flash programs a page that fast. Either its cache survives a power cut or its flush does not wait; only cutting the power can tell.", Nanos((write_ns + flush_ns) as u64)),
         ),
-        _ if emptying_ns > 0.2 * write_ns => Draft::info("flush", format!("A flush after a small write takes {}, the write itself {}: it has a cache that a flush empties, as it should.", Nanos(flush_ns as u64), Nanos(write_ns as u64))),
-        _ => Draft::info("flush", format!("A flush after a small write takes {} beside the write's {}: it has no volatile cache, or ignores flushes. That can only be told by cutting its power.", Nanos(flush_ns as u64), Nanos(write_ns as u64))),
+        None if emptying_ns > 0.2 * write_ns => Draft::info("flush", format!("A flush after a small write takes {}, the write itself {}: it has a cache that a flush empties, as it should.", Nanos(flush_ns as u64), Nanos(write_ns as u64))),
+        None => Draft::info("flush", format!("A flush after a small write takes {} beside the write's {}: it has no volatile cache, or ignores flushes. That can only be told by cutting its power.", Nanos(flush_ns as u64), Nanos(write_ns as u64))),
     };
     Some(draft.notes(lines).note("flash.md C2, E1").done())
 }

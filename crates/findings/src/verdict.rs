@@ -7,7 +7,7 @@ use record::{Direction, Finding, Record, Severity};
 
 use crate::draft::Draft;
 use crate::figure::{self, Figure, quantity, size};
-use crate::{Use, stalls};
+use crate::{Use, lasting, stalls, tricks};
 
 /// How well a medium does what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,6 +123,14 @@ fn plain(value: f64) -> String {
     record::units::significant(value)
 }
 
+/// What holds data that must survive a power cut needs a flush that waits for flash. Data is lost only then: poor, not unusable.
+fn safety_need(record: &Record) -> Option<Need> {
+    let (durable, fastest) = tricks::lying_flush(record)?;
+    let reason = "its flush does not wait for flash, and what it says is safe may be lost when the power goes".to_owned();
+    let evidence = vec![durable.to_string(), format!("it writes {} at most (flash.md C2)", quantity("bps", fastest))];
+    Some(Need { level: Level::Poor, reason, evidence, confidence: None })
+}
+
 fn root_disk(record: &Record) -> Option<Verdict> {
     // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (flash.md E2).
     let mut needs: Vec<(f64, Need)> = [4 * KIB, 16 * KIB]
@@ -136,6 +144,7 @@ fn root_disk(record: &Record) -> Option<Verdict> {
     if needs.is_empty() {
         return None;
     }
+    needs.extend(safety_need(record));
     if let Some(stall) = stalls::worst(record, 64 * KIB) {
         let reason = format!("a single small write took {} ({}); the system stands still that long", Nanos(stall.ns), stall.cell.test);
         // A stall alone makes a system disk a nuisance, not unusable.
@@ -240,6 +249,7 @@ fn database(record: &Record) -> Option<Verdict> {
     );
     let source = "a tenth of a laptop disk, a laptop disk, class A1; flash.md E3, D1";
     let mut needs = vec![Need::at_least(&figure, [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES], reason, source)];
+    needs.extend(safety_need(record));
     needs.extend(stalls::worst_in(record, &stalls::COMMITTING, 64 * KIB).map(|stall| {
         let reason = format!("a single small write took {} ({}), and a commit waits for it", Nanos(stall.ns), stall.cell.test);
         Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "five seconds are a usual time-out for a locked database; our choice")
@@ -311,7 +321,8 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[&Finding]) -> 
     let all = [Use::RootDisk, Use::Camera, Use::Video { mbit: usual_video(record) }, Use::Logger, Use::Database];
     let uses: Vec<Use> = if wanted.is_empty() { all.to_vec() } else { wanted.to_vec() };
     let verdicts = verdicts(record, &uses);
-    let mut findings: Vec<Finding> = summary(&verdicts, !wanted.is_empty()).into_iter().collect();
+    let lasts = lasting::untested(record);
+    let mut findings: Vec<Finding> = summary(&verdicts, !wanted.is_empty(), lasts).into_iter().collect();
     findings.extend(verdicts.iter().map(|verdict| finding(verdict, !wanted.is_empty())));
     let given = |wanted: &Use| verdicts.iter().any(|verdict| verdict.wanted == *wanted);
     findings.extend(wanted.iter().filter(|wanted| !given(wanted)).map(untested));
@@ -371,7 +382,7 @@ fn finding(verdict: &Verdict, asked: bool) -> Finding {
 }
 
 /// One sentence: what it is unfit for and why, what it is good for. With `asked`, only about what was asked for, and loud if it is unfit.
-fn summary(verdicts: &[Verdict], asked: bool) -> Option<Finding> {
+fn summary(verdicts: &[Verdict], asked: bool, lasts: Option<&str>) -> Option<Finding> {
     let worst = verdicts.iter().min_by_key(|verdict| verdict.level)?;
     let names = |level: Level| {
         let mut names: Vec<String> =
@@ -385,6 +396,9 @@ fn summary(verdicts: &[Verdict], asked: bool) -> Option<Finding> {
         let because = if level == worst.level { format!(": {}", worst.reason) } else { String::new() };
         parts.push(capitalised(&format!("{} as {uses}{because}.", level.word())));
     }
+    // Praise rests on figures that may not last; blame does not.
+    let praised = verdicts.iter().any(|verdict| verdict.level >= Level::Fair);
+    parts.extend(lasts.filter(|_| praised).map(str::to_owned));
     let severity = if worst.level <= Level::Poor { Severity::Warning } else { Severity::Info };
     let severity = if asked && worst.level == Level::Unusable && is_sure(worst) { Severity::Failure } else { severity };
     Some(Draft::new("verdict", severity, parts.join(" ")).notes(worst.evidence.iter().cloned()).surely(worst.confidence).done())

@@ -60,9 +60,10 @@ pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
     let mut table = "| medium | conclusion | simulated | attached |\n|---|---|---|---|\n".to_owned();
     for profile in MEDIA {
         let capacity = if profile.starts_with("fake") { ",capacity" } else { "" };
-        let only = format!("--only=prime,random-write,sequential-write,random-read,sequential-read{capacity}");
+        let only = format!("--only=prime,sequential-write,sequential-read,random-read,align-read,random-write,open-aus{capacity}");
         // The suite ends after a minute, which is too short to probe a slow medium.
-        let words = [only.as_str(), "--set=capacity.cache=64MiB", "--set=capacity.max_time=2m", "--time-limit=5m"];
+        let words =
+            [only.as_str(), "--set=capacity.cache=64MiB", "--set=capacity.max_time=2m", "--set=open-aus.max_time=45s", "--time-limit=6m"];
         let simulated = run_flashmark(program, home.path(), &[&[format!("sim:{profile}").as_str()], &words[..]].concat())?;
         let medium = Medium::attach(program, profile)?;
         let attached = run_flashmark(program, home.path(), &[&[medium.node.as_str(), "--erase", &medium.node], &words[..]].concat())?;

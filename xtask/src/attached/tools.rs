@@ -142,31 +142,43 @@ fn nanoseconds(text: &str) -> Result<f64> {
     Ok(number.parse::<f64>()? * factor)
 }
 
+/// What flashbench takes an allocation unit for.
+const FLASHBENCH_AU_BYTES: u64 = 4 << 20;
+
+/// How often flashbench writes in turn, each time on a fresh medium: it averages as few as eight writes, so a single one that the machine
+/// held up would decide. The median is told.
+const TURNS: usize = 3;
+
 /// flashbench --open-au: writes in turn over so many allocation units. It prints averages of few writes, of which one outlier more or
 /// less would decide, so the medium is attached without outliers.
 pub fn flashbench_open_aus(program: &Program, profile: &'static str, aus: u64, least_bytes: u64) -> Result<Vec<Row>> {
-    const AU_BYTES: u64 = 4 << 20;
     let variant = Variant::new(profile, without_outliers)?;
+    let turns = (0..TURNS).map(|_| in_turn(program, &variant, aus, least_bytes)).collect::<Result<Vec<_>>>()?;
+    let mut model = Model::of(&variant.profile);
+    let lengths = std::iter::successors(Some(FLASHBENCH_AU_BYTES), |length| Some(length / 2)).take_while(|length| *length >= least_bytes);
+    let row = |(index, length): (usize, u64)| {
+        let mut rates =
+            turns.iter().map(|turn| turn.get(index).copied().context("flashbench printed too few lines")).collect::<Result<Vec<f64>>>()?;
+        rates.sort_by(f64::total_cmp);
+        let (measured, modelled) = (rates[TURNS / 2] / 1e6, model.open_aus(aus, FLASHBENCH_AU_BYTES, length)? / 1e6);
+        let what = format!("write {} KiB in turn over {aus} units", length >> 10);
+        Ok(Row { profile, tool: "flashbench --open-au", what, unit: "MB/s", model: modelled, measured })
+    };
+    lengths.enumerate().map(row).collect()
+}
+
+/// The rates of one such run, in bytes a second, longest writes first.
+fn in_turn(program: &Program, variant: &Variant, aus: u64, least_bytes: u64) -> Result<Vec<f64>> {
     let medium = Medium::attach(program, &variant.file)?;
     let printed = tool(&[
         "flashbench",
         "--open-au",
         &format!("--open-au-nr={aus}"),
-        &format!("--erasesize={AU_BYTES}"),
+        &format!("--erasesize={FLASHBENCH_AU_BYTES}"),
         &format!("--blocksize={least_bytes}"),
         &medium.node,
     ])?;
-    let mut model = Model::of(&variant.profile);
-    let mut rows = Vec::new();
-    let lengths = std::iter::successors(Some(AU_BYTES), |length| Some(length / 2)).take_while(|length| *length >= least_bytes);
-    for (length, line) in lengths.zip(printed.lines()) {
-        let measured = rate(line)? / 1e6;
-        let modelled = model.open_aus(aus, AU_BYTES, length)? / 1e6;
-        let what = format!("write {} KiB in turn over {aus} units", length >> 10);
-        rows.push(Row { profile, tool: "flashbench --open-au", what, unit: "MB/s", model: modelled, measured });
-    }
-    ensure!(!rows.is_empty(), "flashbench printed nothing: {printed}");
-    Ok(rows)
+    printed.lines().map(rate).collect()
 }
 
 /// A built-in profile with something changed, as a file.

@@ -3,13 +3,14 @@
 //! The figure is that of iozone's full pass (each record of 512 MiB once, in random order; flash.md A5), which takes up to 36 hours on the
 //! media this is made for, so it is sampled (flash.md F5):
 //!
+//! 0. *Settle*: a flush and four sequential writes wait for what earlier tests left.
 //! 1. *Overwhelm*: single writes, each in another allocation unit, until everything that makes the first ones fast is used up. They
 //!    count as burst only.
 //! 2. *Measure*: the beginning of a random permutation of the span's records. Its writes come in the order in which the full pass has
 //!    them, so they fall into an allocation unit that is still open exactly as often as there (open units over all units). A stratified
 //!    order would avoid open units and need to know how many there are to be corrected; the price of not needing to know is a little
 //!    more spread, which the interval shows. A fast medium gets through the whole permutation: then the figure is the full pass.
-//! 3. *Settle*: a flush and four sequential writes wait for what the medium put off (the debt). The measured writes over their time with
+//! 3. *Settle* again: the same wait for what the medium put off (the debt). The measured writes over their time with
 //!    the debt are the *paid* rate; where that is lower, the medium hid work, and it is the figure. What the medium took in faster
 //!    while it was being overwhelmed is deducted: a cache that was as full before measuring as it is afterwards hides nothing. And a
 //!    debt no longer than the slowest write is none: settling may meet a slow one like any other.
@@ -17,6 +18,7 @@
 //! Metrics: `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the level that lasts), `worst_stall_ns` (of both phases),
 //! `debt_ns` (what settling took beyond one write), `paid_iops`, `full_pass_s` (seconds that 512 MiB would take).
 
+use device::Extent;
 use record::units::{Bytes, KIB, MIB, SECOND_NS};
 use record::{Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 use stats::StopRule;
@@ -158,7 +160,7 @@ fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellLi
         ("slow_certainty".into(), settings.share("slow_certainty")?),
         ("min_ns".into(), settings.duration_ns("min_time")? as f64),
     ]);
-    let written_bytes = overwhelm_max_bytes + total_bytes + SETTLING_OPS * SETTLING_BLOCK_BYTES;
+    let written_bytes = overwhelm_max_bytes + total_bytes + 2 * SETTLING_OPS * SETTLING_BLOCK_BYTES;
     cells.add(params, settings.duration_ns("max_time")?, written_bytes);
     Ok(())
 }
@@ -166,15 +168,16 @@ fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellLi
 /// A cell being measured.
 struct Work<'a, 'b> {
     cell: &'a PlannedCell,
-    span: device::Extent,
+    span: Extent,
     bench: &'a mut Bench<'b>,
     outcome: Outcome,
 }
 
 impl Work<'_, '_> {
     fn do_it(&mut self) {
-        if let Err(error) = self.bench.flush() {
-            return self.outcome.end(Stop::Error, Some(error));
+        // What earlier tests put off is theirs: it is waited for before, in the same way as afterwards.
+        if self.settle(0).is_none() {
+            return;
         }
         let (before, level) = self.overwhelm();
         self.outcome.cell.series.push(before.rate_series("rate while overwhelming"));
@@ -268,8 +271,10 @@ impl Work<'_, '_> {
         cell.metrics.other.insert("worst_stall_ns".into(), stall);
         self.outcome.absorb(tally);
         if let (false, Some(mean_ns)) = (self.outcome.is_over(), mean_ns)
-            && let Some(debt_ns) = self.settle(mean_ns)
+            && let Some(settling_ns) = self.settle(1)
         {
+            // One allocation unit is opened for the sequential writes; any random write pays for that too, so it is no debt.
+            let debt_ns = (settling_ns - mean_ns).max(0.0);
             let taken_in_ns = (before.ops as f64 * mean_ns - before.busy_ns as f64).max(0.0);
             let hidden_ns = if debt_ns > worst_ns as f64 { (debt_ns - taken_in_ns).max(0.0) } else { 0.0 };
             self.pay(debt_ns, hidden_ns, ops, busy_ns);
@@ -280,18 +285,20 @@ impl Work<'_, '_> {
         self.compare_with_smaller();
     }
 
-    /// Waits for what the medium put off; how long that took, in nanoseconds. `None` if it failed.
-    fn settle(&mut self, mean_ns: f64) -> Option<f64> {
+    /// Waits for what the medium put off; how long that took, in nanoseconds. `None` if it failed. A later turn goes on where the one before
+    /// ended, so that a medium which has not closed that unit meanwhile has nothing to do.
+    fn settle(&mut self, turn: u64) -> Option<f64> {
         let flushed_ns = self.bench.flush().map_err(|error| self.outcome.end(Stop::Error, Some(error))).ok()?;
         let load = self.load(SETTLING_BLOCK_BYTES, "data that settles");
         let limits = Limits { max_ops: SETTLING_OPS, ..Limits::time(u64::MAX) };
-        let tally = self.bench.drive("settling", &load, &limits, &mut sequential(self.span, SETTLING_BLOCK_BYTES));
+        let before_bytes = (turn * SETTLING_OPS * SETTLING_BLOCK_BYTES).min(self.span.bytes / 2);
+        let rest = Extent::new(self.span.offset_bytes + before_bytes, self.span.bytes - before_bytes);
+        let tally = self.bench.drive("settling", &load, &limits, &mut sequential(rest, SETTLING_BLOCK_BYTES));
         if tally.stop.cut_short() {
             self.outcome.end(tally.stop, tally.error);
             return None;
         }
-        // One allocation unit is opened for the sequential writes; any random write pays for that too, so it is no debt.
-        Some(((flushed_ns + tally.busy_ns) as f64 - mean_ns).max(0.0))
+        Some((flushed_ns + tally.busy_ns) as f64)
     }
 
     /// `ops` writes took `busy_ns`, and then there was a debt, of which they had hidden so much.

@@ -37,9 +37,9 @@ fn what_does_not_go_is_left_out() {
 
 #[test]
 fn burst_and_sustained_apart() {
-    // 288 fast writes after priming and a flush, then 20 ms each: 50 IOPS.
+    // 288 fast writes after priming, a flush and four writes that settle, then 20 ms each: 50 IOPS.
     let cost = |request: &Request, number: u64| match request.op {
-        Op::Write if request.length_bytes == 4096 && number >= 293 => 20 * MILLISECOND_NS,
+        Op::Write if request.length_bytes == 4096 && number >= 297 => 20 * MILLISECOND_NS,
         _ => MILLISECOND_NS,
     };
     let ran = Bed::raw(8 * MIB, cost).run(&["prime span=4MiB passes=1", "random-write block=4KiB span=4MiB overwhelm=2MiB"]);
@@ -57,12 +57,14 @@ fn burst_and_sustained_apart() {
 fn consecutive_writes_overwhelm_different_units_and_then_each_record_comes_once() {
     let ran = Bed::raw(2 * GIB, |_, _| MILLISECOND_NS).run(&["random-write block=64KiB overwhelm=8MiB max_time=40s"]);
     let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - GIB).collect();
-    let (overwhelming, rest) = writes.split_at(128);
+    let (settling, rest) = writes.split_at(4);
+    assert_eq!(settling, [0, 65536, 131072, 196608]);
+    let (overwhelming, rest) = rest.split_at(128);
     let mut units: Vec<u64> = overwhelming.iter().map(|offset| offset / GUESSED_AU_BYTES).collect();
     units.sort_unstable();
     assert_eq!(units, (0..128).collect::<Vec<_>>());
     let (measured, settling) = rest.split_at(rest.len() - 4);
-    assert_eq!(settling, [0, 65536, 131072, 196608]);
+    assert_eq!(settling, [262144, 327680, 393216, 458752]);
     let mut records = measured.to_vec();
     records.sort_unstable();
     records.dedup();
