@@ -95,12 +95,20 @@ fn levels(points: &[(u64, f64)], page: u64, candidate: u64) -> Option<Fit> {
     (low_ns < high_ns && none.is_none_or(|none| none < low_ns)).then_some(Fit { size_bytes: candidate, low_ns, high_ns, error })
 }
 
-/// The page (or the pages programmed at once): the smallest power of two up to 128 KiB across whose boundary a read costs 25 us and half
-/// again more than across one of half the size (flash.md B3.1).
+/// The page (or the pages programmed at once): the power of two up to 128 KiB that best divides the sizes below the allocation unit into those
+/// across whose boundary a read costs next to nothing and those where it costs 25 us, three residuals and half again more (flash.md B3.1).
 pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
-    let at = |bytes: u64| points.iter().find(|[size, _]| *size == bytes as f64).map(|[_, diff]| *diff).filter(|diff| diff.is_finite());
-    let sizes = std::iter::successors(Some(4 * KIB), |size| Some(size * 2)).take_while(|size| *size <= 128 * KIB);
-    sizes.into_iter().find(|size| at(*size).zip(at(size / 2)).is_some_and(|(slow, fast)| slow - fast > STEP_NS && slow > 1.5 * fast))
+    let au = fit_levels(points)
+        .filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU)
+        .map_or(LARGEST as u64, |levels| levels.size_bytes);
+    let known = points.iter().filter(|[size, diff]| *size >= 1.0 && diff.is_finite()).map(|[size, diff]| (*size as u64, *diff));
+    let inside: Vec<(u64, f64)> = known.filter(|(size, _)| size.is_power_of_two() && !size.is_multiple_of(au)).collect();
+    let candidates = std::iter::successors(Some(4 * KIB), |size| Some(size * 2)).take_while(|size| *size <= 128 * KIB);
+    // Of the boundaries of three pages every other is one of two pages: powers of two tell more. And all are multiples of one: there is no third level.
+    let best = candidates.filter_map(|page| levels(&inside, 1, page)).min_by(|a, b| a.error.total_cmp(&b.error))?;
+    let residual_ns = (best.error / inside.len().saturating_sub(2).max(1) as f64).sqrt();
+    let step_ns = best.high_ns - best.low_ns;
+    (inside.len() >= 6 && step_ns > STEP_NS.max(3.0 * residual_ns) && best.high_ns > 1.5 * best.low_ns).then_some(best.size_bytes)
 }
 
 /// The points of the series of read times across boundaries.
