@@ -82,5 +82,13 @@ impl<'a> Shell<'a> {
     }
 }
 
+/// What kind of thing a medium is, as it begins a line.
+pub(crate) fn kind_head(kind: record::MediumKind) -> String {
+    match kind {
+        record::MediumKind::Emmc => words::kind(kind).to_owned(),
+        _ => words::capitalised(words::kind(kind)),
+    }
+}
+
 #[cfg(test)]
 mod tests;

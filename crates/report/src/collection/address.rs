@@ -57,9 +57,9 @@ pub struct Shelf {
 /// All shelves, the whole collection first.
 pub fn shelves() -> Vec<Shelf> {
     let plural = |kind: MediumKind| match kind {
-        MediumKind::Emmc => "eMMC".to_owned(),
+        MediumKind::Emmc => super::kind_head(kind),
         MediumKind::Unknown => "Others".to_owned(),
-        kind => crate::words::capitalised(crate::words::kind(kind)) + "s",
+        kind => super::kind_head(kind) + "s",
     };
     let mut shelves = vec![Shelf { name: "All".to_owned(), query: Query::default() }];
     let kinds = query::KINDS.iter().filter(|(kind, _)| *kind != MediumKind::Simulated);

@@ -10,7 +10,7 @@ use record::{MediumKind, Record};
 
 use super::address::{Links, Site};
 use super::table::MOST_COMPARED;
-use super::{Shell, figures, query, table};
+use super::{Shell, figures, kind_head, query, table};
 use crate::chart::{Along, AxisSpec, Chart, Line as Curved, Mark, Point, Reference, Scale, Stroke, Style, Unit};
 use crate::compare::CurveView;
 use crate::html::view::{PanelView, panel};
@@ -31,7 +31,7 @@ pub fn compare(site: &Site, media: &[(Line, Vec<Entry>)]) -> String {
 
 /// The comparison of what is best of a kind, for a tree: it lies in `compare/KIND.html`.
 pub fn compare_kind(site: &Site, kind: MediumKind, media: &[(Line, Vec<Entry>)]) -> String {
-    let name = words::capitalised(words::kind(kind));
+    let name = kind_head(kind);
     let told = &media[..media.len().min(MOST_COMPARED)];
     page(site, format!("{name}: the best at random writes"), 1, told, 0)
 }
@@ -39,7 +39,7 @@ pub fn compare_kind(site: &Site, kind: MediumKind, media: &[(Line, Vec<Entry>)])
 /// The page of a tree on which the script compares what was ticked; without it, it leads to the comparisons that are ready.
 pub fn choose(site: &Site, kinds: &[MediumKind]) -> String {
     let links = Links { site, depth: 0 };
-    let ready = kinds.iter().map(|kind| (words::capitalised(words::kind(*kind)), links.file(&ready_file(*kind)))).collect();
+    let ready = kinds.iter().map(|kind| (kind_head(*kind), links.file(&ready_file(*kind)))).collect();
     let page = ChoosePage {
         shell: Shell::new(links, format!("Compare - {}", site.title), "compare"),
         source: links.file("data/table.json"),
@@ -185,7 +185,11 @@ fn row(figure: Figure, media: &[(Line, Vec<Entry>)]) -> Option<Row> {
 /// A use, and the media in order: "SanDisk SD32G (good, 1480 IOPS random writes of 4 KiB)".
 fn ranked(rank: &findings::Rank) -> (String, Vec<String>) {
     let place = |place: &findings::Place| format!("{}: {}, {}", words::clean(&place.name), place.level, words::clean(&place.figure));
-    (words::capitalised(&words::test(&rank.wanted)), rank.order.iter().map(place).collect())
+    let wanted = match rank.wanted.strip_prefix("video=").and_then(|rate| rate.strip_suffix("Mbit")) {
+        Some(rate) => format!("Video of {rate} Mbit/s"),
+        None => words::capitalised(&words::test(&rank.wanted)),
+    };
+    (wanted, rank.order.iter().map(place).collect())
 }
 
 /// The pairs of each test.

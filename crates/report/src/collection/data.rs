@@ -11,15 +11,30 @@ pub fn line_json(line: &Line) -> String {
     serde_json::to_string(line).expect("a line has only string keys")
 }
 
-/// A medium with all of its runs, as JSON: `{"schema": "flashmark-medium/1", "line": .., "runs": [..]}`.
+/// A medium with its runs, as JSON: `{"schema": "flashmark-medium/1", "line": .., "runs": [..]}`. The runs are entries with every figure and
+/// interval; histograms, curves and what the kernel counted are in each run's own file ([`run_json`]) and are left out here.
 pub fn medium_json(line: &Line, entries: &[Entry]) -> String {
-    let all = json!({ "schema": "flashmark-medium/1", "line": line, "runs": entries });
-    all.to_string() + "\n"
+    let mut all = format!("{{\"schema\":\"flashmark-medium/1\",\"line\":{},\"runs\":[", line_json(line));
+    for (at, entry) in entries.iter().enumerate() {
+        all += if at == 0 { "\n" } else { ",\n" };
+        all += &light(entry).to_string();
+    }
+    all + "\n]}\n"
 }
 
-/// A run as a record that `flashmark show`, `report` and `compare` read: all that is published of it.
+/// An entry without what is large.
+fn light(entry: &Entry) -> Value {
+    let mut entry = json!(entry);
+    let cells = entry.pointer_mut("/run/cells").and_then(Value::as_array_mut);
+    for cell in cells.into_iter().flatten().filter_map(Value::as_object_mut) {
+        cell.retain(|name, _| !matches!(name.as_str(), "histogram" | "series" | "activity"));
+    }
+    entry
+}
+
+/// A run as a record that `flashmark show`, `report` and `compare` read: all that is published of it, in one line.
 pub fn run_json(entry: &Entry) -> String {
-    entry.run.to_record(&entry.id).to_json()
+    serde_json::to_string(&entry.run.to_record(&entry.id)).expect("a record has only string keys") + "\n"
 }
 
 /// The heads of [`line_csv`]: what the medium is, then five columns a figure (median, low, high, runs, hosts) in IOPS, bytes a second or

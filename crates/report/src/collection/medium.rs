@@ -48,7 +48,6 @@ struct MediumPage<'a> {
     fake_runs: Vec<RunRow>,
     all_runs: usize,
     json: String,
-    csv: String,
     compare: String,
 }
 
@@ -96,7 +95,15 @@ struct RunRow {
     suite: String,
     software: String,
     faults: String,
+    /// Doubts about the run, and where it was published.
+    notes: Vec<Note>,
     cells: Vec<String>,
+}
+
+struct Note {
+    text: String,
+    /// Where it leads; only what is built in leads elsewhere, or anyone could have us link to anything.
+    href: Option<String>,
 }
 
 /// What is told of each run and host; the others are in the figures and in the data.
@@ -107,7 +114,7 @@ impl<'a> MediumPage<'a> {
         let links = Links { site, depth: 1 };
         let (fakes, sound): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|entry| entry.headline.is_fake && !line.is_fake);
         let shown = shown_run(&sound).or_else(|| shown_run(&fakes));
-        let record = shown.map(|entry| entry.run.to_record(&entry.id));
+        let record = shown.map(concluded);
         let found_hosts = hosts::hosts(&sound);
         let name = words::clean(&line.name);
         let rows = |of: &[&Entry]| of.iter().take(MOST_RUNS).map(|entry| run_row(&links, entry)).collect::<Vec<_>>();
@@ -130,11 +137,18 @@ impl<'a> MediumPage<'a> {
             fake_runs: rows(&fakes),
             all_runs: entries.len(),
             json: links.file(&format!("data/medium/{}.json", line.slug)),
-            csv: links.file(&format!("data/medium/{}.csv", line.slug)),
             compare: compare_link(&links, &line.slug),
             name,
         }
     }
+}
+
+/// The record of a run with its conclusions drawn anew: those it brings along might have been written by whoever sent it.
+fn concluded(entry: &Entry) -> Record {
+    let mut record = entry.run.to_record(&entry.id);
+    // Published figures are too few and too unlike ours to conclude from.
+    record.findings = if entry.origin == Origin::Reference { Vec::new() } else { findings::conclude(&record) };
+    record
 }
 
 fn compare_link(links: &Links, slug: &str) -> String {
@@ -277,8 +291,19 @@ fn run_row(links: &Links, entry: &Entry) -> RunRow {
         label: run.label.as_deref().map(words::clean).unwrap_or_default(),
         suite: words::clean(&run.suite),
         software: software(entry),
+        notes: run.flags.iter().map(|flag| note(&flag.to_string(), entry.origin)).collect(),
         faults: entry.headline.faults.iter().map(|fault| words::test(fault)).collect::<Vec<_>>().join(", "),
         cells: told_cells(|figure| entry.headline.figures.get(&figure).copied()),
+    }
+}
+
+fn note(text: &str, origin: Origin) -> Note {
+    let text = words::clean(text);
+    let is_address = |word: &&str| ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme));
+    let address = text.split_whitespace().find(is_address).filter(|_| origin == Origin::Reference);
+    match address {
+        Some(address) => Note { href: Some(address.to_owned()), text: text.replace(address, "").trim_end_matches([' ', ':']).to_owned() },
+        None => Note { href: None, text },
     }
 }
 
@@ -295,7 +320,7 @@ fn told(entry: &Entry) -> String {
     parts.join(", ")
 }
 
-/// Charts of the run shown. One that stands for nothing but the matrix of file systems has its own page and none here.
+/// Charts of the run shown, their numbers folded.
 fn charts(record: &Record) -> Vec<PanelView> {
-    panels::of_record(record).into_iter().take(MOST_PANELS).map(panel).collect()
+    panels::of_record(record).into_iter().take(MOST_PANELS).map(|one| panel(one).folded()).collect()
 }

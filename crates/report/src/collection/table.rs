@@ -237,9 +237,16 @@ pub(crate) fn day(time: &str) -> String {
     words::clean(time.get(..10).unwrap_or(time))
 }
 
-/// A verdict for a line of a table.
+/// A verdict for a line of a table: its first words.
 pub(crate) fn short_verdict(verdict: &str) -> String {
-    words::clipped(&words::clean(verdict), 120)
+    const MOST: usize = 160;
+    let verdict = words::clean(verdict);
+    if verdict.chars().count() <= MOST {
+        return verdict;
+    }
+    let cut = words::clipped(&verdict, MOST);
+    let whole = cut.rfind(' ').map_or(cut.as_str(), |end| &cut[..end]);
+    format!("{} …", whole.trim_end_matches([',', ':', ';']))
 }
 
 fn form(links: &Links, asked: &Query) -> Form {
@@ -256,8 +263,7 @@ fn form(links: &Links, asked: &Query) -> Form {
         }
     };
     let folded = asked.at_least.iter().any(|(figure, _)| !matches!(figure, Figure::RandomWrite4k | Figure::WorstStall));
-    let kind =
-        |(kind, name): &(record::MediumKind, &'static str)| (*name, words::capitalised(words::kind(*kind)), asked.kinds.contains(kind));
+    let kind = |(kind, name): &(record::MediumKind, &'static str)| (*name, super::kind_head(*kind), asked.kinds.contains(kind));
     Form {
         action: links.table(&Query::default()),
         kinds: query::KINDS.iter().filter(|(kind, _)| *kind != record::MediumKind::Simulated).map(kind).collect(),

@@ -177,9 +177,12 @@ pub fn about(site: &Site, media: u64, runs: u64) -> String {
     let mut files = vec![
         ("data/collection.csv", links.file("data/collection.csv"), "every medium a line, for spreadsheets and R"),
         ("data/collection.json", links.file("data/collection.json"), "the same as JSON, with verdicts"),
-        ("data/medium/NAME.json", String::new(), "a medium with all of its runs: every cell, interval, histogram and curve"),
-        ("data/medium/NAME.csv", String::new(), "every cell of a medium's runs a line"),
-        ("data/run/ID.json", String::new(), "a run as a record that flashmark show, report and compare read"),
+        ("data/medium/NAME.json", String::new(), "a medium with all of its runs: hosts, parameters, every figure with its interval"),
+        (
+            "data/run/ID.json",
+            String::new(),
+            "a run whole, with histograms and curves, as a record that flashmark show, report and compare read",
+        ),
         ("feed.atom", links.file("feed.atom"), "new results, for feed readers"),
     ];
     if !links.live() {

@@ -102,6 +102,13 @@ pub(crate) struct TableView {
     table: Table,
 }
 
+impl PanelView {
+    /// The same with its numbers folded, however few they are.
+    pub fn folded(self) -> PanelView {
+        PanelView { open: false, ..self }
+    }
+}
+
 impl RunPage {
     /// Everything a page says of a record.
     pub fn of(record: &Record) -> RunPage {
