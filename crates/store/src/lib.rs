@@ -9,6 +9,7 @@
 
 mod atomic;
 pub mod collection;
+pub mod export;
 mod find;
 mod journal;
 mod line;

@@ -1,0 +1,169 @@
+//! Everything of a collection for other tools: CSV, JSON, workbooks, Parquet, and fio's JSON.
+//!
+//! The columns are the same in all of them and stand once, in [`columns`]; docs/collection.md explains each. Sinks take one entry at a time, so
+//! that a collection of any size goes through a few megabytes of memory (a workbook is the exception: its format wants all of it).
+
+pub mod columns;
+mod csv;
+mod fio;
+mod parquet;
+mod xlsx;
+
+use std::io::{self, Write};
+
+use record::collection::Entry;
+
+pub use self::csv::CsvSink;
+pub use self::fio::fio;
+pub use self::parquet::ParquetSink;
+pub use self::xlsx::XlsxSink;
+
+/// Something could not be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// It could not be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// JSON cannot hold it.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The format of workbooks cannot hold it.
+    #[error("a workbook cannot hold this: {0}; --format parquet or csv can")]
+    Workbook(#[from] rust_xlsxwriter::XlsxError),
+    /// Parquet cannot hold it.
+    #[error("Parquet cannot hold this: {0}")]
+    Parquet(#[from] ::parquet::errors::ParquetError),
+    /// More than a sheet has.
+    #[error("a sheet of a workbook has 1,048,576 rows, and these runs have more cells; --format parquet or csv has no limit")]
+    TooManyRows,
+}
+
+impl From<ExportError> for io::Error {
+    fn from(error: ExportError) -> io::Error {
+        match error {
+            ExportError::Io(error) => error,
+            other => io::Error::other(other),
+        }
+    }
+}
+
+/// Takes entries one after the other.
+pub trait Sink {
+    /// Writes one.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    fn add(&mut self, entry: &Entry) -> Result<(), ExportError>;
+
+    /// Writes what is left, and the end. What was not ended is no whole file.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    fn finish(self: Box<Self>) -> Result<(), ExportError>;
+}
+
+/// An array of entries, as the record's types have them; one a line.
+pub struct JsonSink<W: Write> {
+    to: W,
+    is_empty: bool,
+}
+
+impl<W: Write> JsonSink<W> {
+    /// Writes to `to`.
+    pub fn new(to: W) -> JsonSink<W> {
+        JsonSink { to, is_empty: true }
+    }
+}
+
+impl<W: Write> Sink for JsonSink<W> {
+    fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
+        self.to.write_all(if self.is_empty { b"[\n" } else { b",\n" })?;
+        self.is_empty = false;
+        Ok(serde_json::to_writer(&mut self.to, entry)?)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
+        self.to.write_all(if self.is_empty { b"[]\n" } else { b"\n]\n" })?;
+        Ok(self.to.flush()?)
+    }
+}
+
+/// fio's JSON, one document for each run, in an array where there are several.
+pub struct FioSink<W: Write> {
+    to: W,
+    /// Held back until it is known whether more follow.
+    first: Option<String>,
+    is_array: bool,
+}
+
+impl<W: Write> FioSink<W> {
+    /// Writes to `to`.
+    pub fn new(to: W) -> FioSink<W> {
+        FioSink { to, first: None, is_array: false }
+    }
+}
+
+impl<W: Write> Sink for FioSink<W> {
+    fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
+        let document = fio(entry);
+        if let Some(first) = self.first.take() {
+            write!(self.to, "[\n{}", first.trim_end())?;
+            self.is_array = true;
+        }
+        if self.is_array {
+            write!(self.to, ",\n{}", document.trim_end())?;
+        } else {
+            self.first = Some(document);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
+        match self.first.take() {
+            Some(only) => self.to.write_all(only.as_bytes())?,
+            None if self.is_array => self.to.write_all(b"\n]\n")?,
+            None => self.to.write_all(b"[]\n")?,
+        }
+        Ok(self.to.flush()?)
+    }
+}
+
+fn all(mut sink: impl Sink + 'static, entries: &[Entry]) -> Result<(), ExportError> {
+    entries.iter().try_for_each(|entry| sink.add(entry))?;
+    Box::new(sink).finish()
+}
+
+/// One row a cell.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn csv(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportError> {
+    all(CsvSink::new(to), entries)
+}
+
+/// An array of entries.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn json(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportError> {
+    all(JsonSink::new(to), entries)
+}
+
+/// A workbook with the sheets "Runs" and "Cells".
+///
+/// # Errors
+/// Where there are more cells than a sheet has rows.
+pub fn xlsx(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportError> {
+    all(XlsxSink::new(to)?, entries)
+}
+
+/// Two files of Parquet: one row a run, one row a cell.
+///
+/// # Errors
+/// Where they cannot be written.
+pub fn parquet(entries: &[Entry], runs: impl Write + Send + 'static, cells: impl Write + Send + 'static) -> Result<(), ExportError> {
+    all(ParquetSink::new(runs, cells)?, entries)
+}
+
+#[cfg(test)]
+mod tests;

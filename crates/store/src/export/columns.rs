@@ -1,0 +1,265 @@
+//! The columns of every export: of a run, and of a cell. Names are stable: one may be added at the end, none changes its meaning. Names say
+//! the unit, as in the record.
+
+use std::collections::BTreeMap;
+
+use record::collection::{Entry, Figure};
+use record::{Cell, Estimate, Flag, Published};
+use serde::Serialize;
+
+/// What kind of values a column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8.
+    Text,
+    /// Whole numbers that fit into 63 bits.
+    Integer,
+    /// Floating point.
+    Real,
+    /// True or false.
+    Truth,
+}
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// In a column of texts.
+    Text(String),
+    /// In a column of whole numbers.
+    Integer(i64),
+    /// In a column of numbers.
+    Real(f64),
+    /// In a column of truth values.
+    Truth(bool),
+    /// Not known, or not measured.
+    Nothing,
+}
+
+/// A column: its name, its kind, and where its value comes from.
+pub struct Column<T> {
+    /// Stable name.
+    pub name: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    value: fn(&T) -> Value,
+}
+
+impl<T> Column<T> {
+    /// Its value in a row.
+    pub fn of(&self, row: &T) -> Value {
+        (self.value)(row)
+    }
+}
+
+fn text(value: Option<&str>) -> Value {
+    value.filter(|text| !text.is_empty()).map_or(Value::Nothing, |text| Value::Text(text.to_owned()))
+}
+
+fn integer(value: Option<impl TryInto<i64>>) -> Value {
+    // What does not fit is more than any medium has.
+    value.map_or(Value::Nothing, |number| Value::Integer(number.try_into().unwrap_or(i64::MAX)))
+}
+
+fn real(value: Option<f64>) -> Value {
+    value.filter(|number| number.is_finite()).map_or(Value::Nothing, Value::Real)
+}
+
+/// The word that the record has for one of several; "byte:165" for what has a number.
+fn word(value: Option<impl Serialize>) -> Value {
+    match value.map(serde_json::to_value) {
+        Some(Ok(serde_json::Value::String(word))) => Value::Text(word),
+        Some(Ok(serde_json::Value::Object(pair))) => {
+            pair.iter().next().map_or(Value::Nothing, |(name, number)| Value::Text(format!("{name}:{number}")))
+        }
+        _ => Value::Nothing,
+    }
+}
+
+fn json(value: &impl Serialize, is_empty: bool) -> Value {
+    if is_empty { Value::Nothing } else { serde_json::to_string(value).map_or(Value::Nothing, Value::Text) }
+}
+
+/// The values of estimates by name; those that are none are left out, because JSON has no way to write them.
+fn values(estimates: &BTreeMap<String, Estimate>) -> Value {
+    let finite: BTreeMap<&str, f64> =
+        estimates.iter().filter(|(_, found)| found.value.is_finite()).map(|(name, found)| (name.as_str(), found.value)).collect();
+    json(&finite, finite.is_empty())
+}
+
+macro_rules! columns {
+    ($(#[$doc:meta])* $name:ident : $row:ty; $($column:literal $kind:ident $value:expr,)*) => {
+        $(#[$doc])*
+        pub const $name: &[Column<$row>] = &[$(Column { name: $column, kind: Kind::$kind, value: $value }),*];
+    };
+}
+
+fn run(entry: &Entry) -> &Published {
+    &entry.run
+}
+
+fn headline(entry: &Entry, figure: Figure) -> Value {
+    real(entry.headline.figures.get(&figure).copied())
+}
+
+columns! {
+    /// One row a run.
+    RUN: Entry;
+    "run_id" Text |e| text(Some(&e.id)),
+    "received" Text |e| text(Some(&e.received)),
+    "origin" Text |e| text(Some(e.origin.name())),
+    "standing" Text |e| text(Some(e.standing.name())),
+    "revision" Integer |e| integer(Some(e.revision)),
+    "name" Text |e| text(Some(&run(e).name())),
+    "kind" Text |e| text(Some(run(e).kind.name())),
+    "vendor" Text |e| text(run(e).vendor.as_deref()),
+    "model" Text |e| text(run(e).model.as_deref()),
+    "firmware" Text |e| text(run(e).firmware.as_deref()),
+    "capacity_bytes" Integer |e| integer(run(e).capacity_bytes),
+    "model_vendor" Text |e| text(Some(&e.model.vendor)),
+    "model_name" Text |e| text(Some(&e.model.model)),
+    "model_capacity_gb" Integer |e| integer(Some(e.model.capacity_gb)),
+    "is_fake" Truth |e| Value::Truth(e.headline.is_fake),
+    "interface" Text |e| text(run(e).interface.as_deref()),
+    "attached" Text |e| text(run(e).interface_words().as_deref()),
+    "classes" Text |e| text(Some(&run(e).class_words().join(" "))),
+    "manufacturer" Text |e| text(run(e).manufacturer.as_deref()),
+    "oem" Text |e| text(run(e).oem.as_deref()),
+    "made" Text |e| text(run(e).made.as_deref()),
+    "profile" Text |e| text(run(e).profile.as_deref()),
+    "label" Text |e| text(run(e).label.as_deref()),
+    "started" Text |e| text(run(e).started.as_deref()),
+    "run_elapsed_ns" Integer |e| integer(Some(run(e).elapsed_ns)),
+    "suite" Text |e| text(Some(&run(e).suite)),
+    "seed" Text |e| text(Some(&run(e).seed.to_string())),
+    "software" Text |e| text(Some(&run(e).software.name)),
+    "software_version" Text |e| text(Some(&run(e).software.version)),
+    "target" Text |e| word(Some(run(e).target)),
+    "filesystem" Text |e| text(run(e).filesystem.as_deref()),
+    "mount_options" Text |e| text(run(e).mount_options.as_deref()),
+    "scheduler" Text |e| text(run(e).queue.as_ref().and_then(|queue| queue.scheduler.as_deref())),
+    "link_driver" Text |e| text(run(e).link.as_ref().and_then(|link| link.driver.as_deref())),
+    "link_mode" Text |e| text(run(e).link.as_ref().and_then(|link| link.mode.as_deref())),
+    "reader" Text |e| text(run(e).link.as_ref().and_then(|link| link.usb_name.as_deref())),
+    "engine" Text |e| text(run(e).engine.as_deref()),
+    "kernel" Text |e| text(run(e).kernel.as_deref()),
+    "arch" Text |e| text(run(e).arch.as_deref()),
+    "board" Text |e| text(run(e).board.as_deref()),
+    "cpu" Text |e| text(run(e).cpu.as_deref()),
+    "cpus" Integer |e| integer(run(e).cpus),
+    "governor" Text |e| text(run(e).governor.as_deref()),
+    "cells" Integer |e| integer(Some(run(e).cells.len())),
+    "verdict" Text |e| text(e.headline.verdict.as_deref()),
+    "faults" Text |e| text(Some(&e.headline.faults.join(" "))),
+    "random_write_4k_iops" Real |e| headline(e, Figure::RandomWrite4k),
+    "worst_stall_ns" Real |e| headline(e, Figure::WorstStall),
+    "random_write_512_iops" Real |e| headline(e, Figure::RandomWrite512),
+    "random_write_16k_iops" Real |e| headline(e, Figure::RandomWrite16k),
+    "random_write_64k_iops" Real |e| headline(e, Figure::RandomWrite64k),
+    "sequential_write_bps" Real |e| headline(e, Figure::SequentialWrite),
+    "random_read_4k_iops" Real |e| headline(e, Figure::RandomRead4k),
+    "sequential_read_bps" Real |e| headline(e, Figure::SequentialRead),
+    "random_fill_bps" Real |e| headline(e, Figure::RandomFill),
+    "zero_fill_bps" Real |e| headline(e, Figure::ZeroFill),
+}
+
+/// Columns of a run that are repeated in each row of its cells, where there is but one table.
+pub const REPEATED: &[&str] = &[
+    "run_id",
+    "received",
+    "origin",
+    "standing",
+    "name",
+    "kind",
+    "vendor",
+    "model",
+    "firmware",
+    "capacity_bytes",
+    "is_fake",
+    "interface",
+    "classes",
+    "label",
+    "started",
+    "suite",
+    "software",
+    "software_version",
+    "filesystem",
+    "scheduler",
+    "reader",
+    "kernel",
+    "arch",
+    "board",
+];
+
+fn rate(estimate: Option<&Estimate>, part: fn(&Estimate) -> Option<f64>) -> Value {
+    real(estimate.and_then(part))
+}
+
+fn low(estimate: &Estimate) -> Option<f64> {
+    estimate.ci95.map(|[low, _]| low)
+}
+
+fn high(estimate: &Estimate) -> Option<f64> {
+    estimate.ci95.map(|[_, high]| high)
+}
+
+fn value(estimate: &Estimate) -> Option<f64> {
+    Some(estimate.value)
+}
+
+fn latency(cell: &Cell, part: fn(&record::Latency) -> Option<u64>) -> Value {
+    integer(cell.metrics.latency_ns.as_ref().and_then(part))
+}
+
+columns! {
+    /// One row a cell.
+    CELL: Cell;
+    "cell_id" Text |c| text(Some(&c.id)),
+    "test" Text |c| text(Some(&c.test)),
+    "direction" Text |c| word(c.params.direction),
+    "pattern" Text |c| word(c.params.pattern),
+    "block_bytes" Integer |c| integer(c.params.block_bytes),
+    "region" Text |c| word(c.params.region),
+    "span_offset_bytes" Integer |c| integer(c.params.span_offset_bytes),
+    "span_bytes" Integer |c| integer(c.params.span_bytes),
+    "queue_depth" Integer |c| integer(Some(c.params.queue_depth)),
+    "threads" Integer |c| integer(Some(c.params.threads)),
+    "sync" Text |c| word(Some(c.params.sync)),
+    "path" Text |c| word(Some(c.params.path)),
+    "content" Text |c| word(c.params.content),
+    "passes" Integer |c| integer(c.params.passes),
+    "form" Text |c| text(c.params.form.as_deref()),
+    "iops" Real |c| rate(c.metrics.iops.as_ref(), value),
+    "iops_ci95_low" Real |c| rate(c.metrics.iops.as_ref(), low),
+    "iops_ci95_high" Real |c| rate(c.metrics.iops.as_ref(), high),
+    "iops_n" Integer |c| integer(c.metrics.iops.map(|found| found.n)),
+    "bps" Real |c| rate(c.metrics.bps.as_ref(), value),
+    "bps_ci95_low" Real |c| rate(c.metrics.bps.as_ref(), low),
+    "bps_ci95_high" Real |c| rate(c.metrics.bps.as_ref(), high),
+    "bps_n" Integer |c| integer(c.metrics.bps.map(|found| found.n)),
+    "latency_n" Integer |c| latency(c, |l| Some(l.n)),
+    "latency_min_ns" Integer |c| latency(c, |l| Some(l.min)),
+    "latency_mean_ns" Real |c| real(c.metrics.latency_ns.as_ref().map(|found| found.mean)),
+    "latency_p50_ns" Integer |c| latency(c, |l| l.p50),
+    "latency_p90_ns" Integer |c| latency(c, |l| l.p90),
+    "latency_p95_ns" Integer |c| latency(c, |l| l.p95),
+    "latency_p99_ns" Integer |c| latency(c, |l| l.p99),
+    "latency_p99_9_ns" Integer |c| latency(c, |l| l.p99_9),
+    "latency_max_ns" Integer |c| latency(c, |l| Some(l.max)),
+    "ops" Integer |c| integer(Some(c.ops)),
+    "bytes" Integer |c| integer(Some(c.bytes)),
+    "written_bytes" Integer |c| integer(Some(c.written_bytes)),
+    "elapsed_ns" Integer |c| integer(Some(c.elapsed_ns)),
+    "stop" Text |c| word(Some(c.stop)),
+    "reason" Text |c| text(c.reason.as_deref()),
+    "flags" Text |c| json(&c.flags, c.flags.is_empty()),
+    "is_impossible" Truth |c| Value::Truth(c.flags.iter().any(Flag::is_impossible)),
+    "on_what" Text |c| text(c.on.as_deref()),
+    "other_metrics" Text |c| values(&c.metrics.other),
+    "other_params" Text |c| json(&c.params.other, c.params.other.is_empty()),
+    "labels" Text |c| json(&c.labels, c.labels.is_empty()),
+}
+
+/// Those of [`REPEATED`], as columns.
+pub(super) fn repeated() -> impl Iterator<Item = &'static Column<Entry>> {
+    REPEATED.iter().filter_map(|name| RUN.iter().find(|column| column.name == *name))
+}

@@ -1,0 +1,185 @@
+use std::io::{Cursor, Write};
+use std::sync::{Arc, Mutex};
+
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use record::collection::{Entry, Figure, Headline, Model, Origin, Standing};
+use record::{Estimate, Published, Record};
+
+use super::columns::{CELL, REPEATED, RUN};
+use super::*;
+
+/// Bytes that a sink writes, kept after it is gone.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<u8>>>);
+
+impl Kept {
+    fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.bytes()).unwrap()
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn entry(id: &str, label: &str) -> Entry {
+    let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
+    let run = Published { label: Some(label.into()), ..Published::from(&Record::from_json(text).unwrap()) };
+    Entry {
+        id: id.into(),
+        received: "2026-05-01T00:00:00Z".into(),
+        origin: Origin::Simulated,
+        standing: Standing::Accepted,
+        revision: 1,
+        model: Model::of(&run),
+        headline: Headline { figures: [(Figure::RandomWrite4k, 200.0)].into(), faults: vec!["span-cache".into()], ..Headline::default() },
+        run,
+    }
+}
+
+fn entries() -> Vec<Entry> {
+    vec![entry("first", "=HYPERLINK(\"evil\")"), entry("second", "two\nlines, \"quoted\"")]
+}
+
+#[test]
+fn csv_has_a_row_a_cell() {
+    let kept = Kept::default();
+    csv(&entries(), kept.clone()).unwrap();
+    let bytes = kept.bytes();
+    let mut reader = ::csv::Reader::from_reader(bytes.as_slice());
+    let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    assert_eq!(names.len(), REPEATED.len() + CELL.len());
+    let rows: Vec<::csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), entries().iter().map(|entry| entry.run.cells.len()).sum::<usize>());
+    let at = |row: usize, name: &str| rows[row][names.iter().position(|known| known == name).unwrap()].to_owned();
+    assert_eq!([at(0, "run_id"), at(2, "run_id"), at(1, "test")], ["first", "second", "random-write"]);
+    assert_eq!([at(0, "label"), at(2, "label")], ["'=HYPERLINK(\"evil\")", "two\nlines, \"quoted\""]);
+    assert_eq!([at(1, "iops"), at(1, "iops_ci95_low"), at(1, "latency_max_ns"), at(1, "latency_p99_ns")], ["200", "150", "200000000", ""]);
+    assert!(kept.text().contains("\r\n"));
+}
+
+#[test]
+fn nothing_is_a_file_too() {
+    let (table, array, document) = (Kept::default(), Kept::default(), Kept::default());
+    csv(&[], table.clone()).unwrap();
+    json(&[], array.clone()).unwrap();
+    all(FioSink::new(document.clone()), &[]).unwrap();
+    assert_eq!(table.text().lines().count(), 1);
+    assert_eq!((array.text().as_str(), document.text().as_str()), ("[]\n", "[]\n"));
+    let (runs, cells) = (Kept::default(), Kept::default());
+    parquet(&[], runs.clone(), cells).unwrap();
+    let reader = SerializedFileReader::new(bytes_of(&runs)).unwrap();
+    assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
+    xlsx(&[], Kept::default()).unwrap();
+}
+
+#[test]
+fn json_comes_back_as_it_was() {
+    let kept = Kept::default();
+    json(&entries(), kept.clone()).unwrap();
+    let back: Vec<Entry> = serde_json::from_str(&kept.text()).unwrap();
+    assert!(back == entries());
+}
+
+fn bytes_of(kept: &Kept) -> bytes::Bytes {
+    bytes::Bytes::from(kept.bytes())
+}
+
+#[test]
+fn parquet_has_the_values_of_every_column() {
+    let (runs, cells) = (Kept::default(), Kept::default());
+    let mut broken = entry("third", "");
+    broken.run.cells[1].metrics.iops = Some(Estimate { value: f64::NAN, ci95: None, n: 0 });
+    let all: Vec<Entry> = entries().into_iter().chain([broken]).collect();
+    parquet(&all, runs.clone(), cells.clone()).unwrap();
+    let of_runs = SerializedFileReader::new(bytes_of(&runs)).unwrap();
+    assert_eq!(of_runs.metadata().file_metadata().schema_descr().num_columns(), RUN.len());
+    let rows: Vec<String> = of_runs.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+    assert_eq!(rows.len(), 3);
+    assert!(
+        rows[0].contains("run_id: \"first\"") && rows[0].contains("random_write_4k_iops: 200.0") && rows[0].contains("is_fake: false"),
+        "{}",
+        rows[0]
+    );
+    assert!(rows[0].contains("worst_stall_ns: null") && rows[2].contains("label: null"));
+    let of_cells = SerializedFileReader::new(bytes_of(&cells)).unwrap();
+    let rows: Vec<String> = of_cells.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+    assert_eq!(rows.len(), 6);
+    assert!(rows[1].contains("iops: 200.0") && rows[1].contains("block_bytes: 4096"), "{}", rows[1]);
+    assert!(rows[5].contains("iops: null"), "{}", rows[5]);
+}
+
+#[test]
+fn parquet_is_written_in_groups() {
+    let (runs, cells) = (Kept::default(), Kept::default());
+    let mut sink = ParquetSink::new(runs.clone(), cells.clone()).unwrap();
+    let mut one = entry("many", "");
+    // An open histogram is large.
+    let cell = record::Cell { histogram: None, ..one.run.cells[1].clone() };
+    one.run.cells = vec![cell; 50_000];
+    for _ in 0..3 {
+        sink.add(&one).unwrap();
+    }
+    Box::new(sink).finish().unwrap();
+    let reader = SerializedFileReader::new(bytes_of(&cells)).unwrap();
+    let groups: Vec<i64> = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+    assert_eq!(groups, [65_536, 65_536, 150_000 - 2 * 65_536]);
+}
+
+#[test]
+fn a_workbook_is_a_zip_with_two_sheets_that_can_be_filtered() {
+    let kept = Kept::default();
+    xlsx(&entries(), kept.clone()).unwrap();
+    let mut archive = zip::ZipArchive::new(Cursor::new(kept.bytes())).unwrap();
+    let mut part = |name: &str| io::read_to_string(archive.by_name(name).unwrap()).unwrap();
+    assert!(part("xl/workbook.xml").contains("name=\"Cells\""));
+    assert!(part("xl/tables/table2.xml").contains("autoFilter ref=\"A1:"));
+    let texts = part("xl/sharedStrings.xml");
+    assert!(texts.contains("=HYPERLINK"), "a text stays one");
+    assert!(!part("xl/worksheets/sheet1.xml").contains("<f>"), "and is no formula");
+}
+
+#[test]
+fn fios_json_says_what_fio_would() {
+    let mut one = entry("first", "");
+    let document: serde_json::Value = serde_json::from_str(&fio(&one)).unwrap();
+    assert_eq!(document["fio version"], "flashmark-0.1.0");
+    let jobs = document["jobs"].as_array().unwrap();
+    assert_eq!(jobs.len(), 1, "what failed before its first I/O is no job");
+    let job = &jobs[0];
+    assert_eq!((job["job options"]["rw"].as_str(), job["job options"]["bs"].as_str()), (Some("randwrite"), Some("4096")));
+    assert_eq!((job["write"]["total_ios"].as_u64(), job["write"]["iops"].as_f64()), (Some(100), Some(200.0)));
+    assert_eq!(job["write"]["clat_ns"]["percentile"]["50.000000"], 2_000_000);
+    assert_eq!(job["read"]["total_ios"], 0);
+    let bins = job["write"]["clat_ns"]["bins"].as_object().unwrap();
+    assert_eq!(bins.values().filter_map(serde_json::Value::as_u64).sum::<u64>(), 100);
+    one.run.cells[1].params.pattern = Some(record::Pattern::Strided);
+    let document: serde_json::Value = serde_json::from_str(&fio(&one)).unwrap();
+    assert!(document["jobs"].as_array().unwrap().is_empty(), "fio has no word for it");
+}
+
+#[test]
+fn every_column_is_explained() {
+    let page = include_str!("../../../../docs/collection.md");
+    let missing: Vec<&str> = RUN
+        .iter()
+        .map(|column| column.name)
+        .chain(CELL.iter().map(|column| column.name))
+        .filter(|name| !page.contains(&format!("`{name}`")))
+        .collect();
+    assert!(missing.is_empty(), "docs/collection.md does not explain {missing:?}");
+    let mut names: Vec<&str> = RUN.iter().map(|column| column.name).chain(CELL.iter().map(|column| column.name)).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "a name stands for one column");
+    assert!(REPEATED.iter().all(|name| RUN.iter().any(|column| column.name == *name)));
+}

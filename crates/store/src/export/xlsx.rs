@@ -1,0 +1,104 @@
+//! A workbook for people who work in spreadsheets: a sheet of runs and a sheet of cells, each a table that can be filtered.
+
+use std::io::Write;
+
+use record::collection::Entry;
+use rust_xlsxwriter::{Table, TableColumn, Workbook, Worksheet, XlsxError};
+
+use super::columns::{self, Kind, Value};
+use super::{ExportError, Sink};
+
+/// Rows of a sheet.
+const ROWS: u32 = 1_048_576;
+/// Characters of a field.
+const LETTERS: usize = 32_767;
+
+/// Collects a workbook and writes it at the end.
+pub struct XlsxSink<W: Write> {
+    to: W,
+    runs: Sheet,
+    cells: Sheet,
+}
+
+/// A sheet that is being filled.
+struct Sheet {
+    sheet: Worksheet,
+    columns: Vec<(&'static str, Kind)>,
+    row: u32,
+}
+
+impl Sheet {
+    fn new(name: &str, columns: Vec<(&'static str, Kind)>) -> Result<Sheet, XlsxError> {
+        let mut sheet = Worksheet::new();
+        sheet.set_name(name)?;
+        sheet.set_freeze_panes(1, 1)?;
+        for (at, (_, kind)) in (0..).zip(&columns) {
+            sheet.set_column_width(at, if *kind == Kind::Text { 18 } else { 13 })?;
+        }
+        Ok(Sheet { sheet, columns, row: 1 })
+    }
+
+    fn add(&mut self, values: impl Iterator<Item = Value>) -> Result<(), ExportError> {
+        if self.row == ROWS {
+            return Err(ExportError::TooManyRows);
+        }
+        for (column, value) in (0..).zip(values) {
+            match value {
+                Value::Text(text) => self.sheet.write_string(self.row, column, fitting(text))?,
+                Value::Integer(number) => self.sheet.write_number(self.row, column, number as f64)?,
+                Value::Real(number) => self.sheet.write_number(self.row, column, number)?,
+                Value::Truth(truth) => self.sheet.write_boolean(self.row, column, truth)?,
+                Value::Nothing => continue,
+            };
+        }
+        self.row += 1;
+        Ok(())
+    }
+
+    fn finish(mut self, name: &str) -> Result<Worksheet, ExportError> {
+        let columns: Vec<TableColumn> = self.columns.iter().map(|(name, _)| TableColumn::new().set_header(*name)).collect();
+        let table = Table::new().set_name(name).set_columns(&columns);
+        let last = self.columns.len() as u16 - 1;
+        // A table without a row is none.
+        self.sheet.add_table(0, 0, self.row.max(2) - 1, last, &table)?;
+        Ok(self.sheet)
+    }
+}
+
+/// No longer than a field may be.
+fn fitting(text: String) -> String {
+    if text.chars().count() <= LETTERS { text } else { text.chars().take(LETTERS - 1).chain(['…']).collect() }
+}
+
+impl<W: Write> XlsxSink<W> {
+    /// Writes to `to`, at the end.
+    ///
+    /// # Errors
+    /// Where the format refuses its own columns.
+    pub fn new(to: W) -> Result<XlsxSink<W>, ExportError> {
+        let runs = columns::RUN.iter().map(|column| (column.name, column.kind)).collect();
+        let first = columns::RUN.iter().take(1).map(|column| (column.name, column.kind));
+        let cells = first.chain(columns::CELL.iter().map(|column| (column.name, column.kind))).collect();
+        Ok(XlsxSink { to, runs: Sheet::new("Runs", runs)?, cells: Sheet::new("Cells", cells)? })
+    }
+}
+
+impl<W: Write> Sink for XlsxSink<W> {
+    fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
+        self.runs.add(columns::RUN.iter().map(|column| column.of(entry)))?;
+        for cell in &entry.run.cells {
+            let id = Value::Text(entry.id.clone());
+            self.cells.add(std::iter::once(id).chain(columns::CELL.iter().map(|column| column.of(cell))))?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
+        let mut workbook = Workbook::new();
+        workbook.push_worksheet(self.runs.finish("Runs")?);
+        workbook.push_worksheet(self.cells.finish("Cells")?);
+        let bytes = workbook.save_to_buffer()?;
+        self.to.write_all(&bytes)?;
+        Ok(self.to.flush()?)
+    }
+}
