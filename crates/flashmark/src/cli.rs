@@ -41,6 +41,8 @@ pub enum Command {
     Matrix(Box<MatrixFlags>),
     /// Does recorded I/O again: captures, blktrace, fio iologs; as recorded, faster, or as fast as possible.
     Replay(Box<crate::commands::replay::ReplayFlags>),
+    /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, or what fio would have printed.
+    Export(crate::commands::export::ExportFlags),
     /// Shows the tests, what each does and what can be set.
     Tests(TestsFlags),
     /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.

@@ -43,6 +43,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Compare(flags) => commands::compare::run(&flags),
         Command::Matrix(flags) => commands::matrix::run(&flags),
         Command::Replay(flags) => commands::replay::run(&flags),
+        Command::Export(flags) => commands::export::run(&flags),
         Command::Tests(flags) => commands::tests::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
         Command::Capture(flags) => commands::capture::run(&flags),

@@ -46,8 +46,13 @@ fn reason(path: &Path, error: &io::Error) -> String {
 /// mode of a file that is replaced is kept. A path that is no regular file or lies in /dev or /proc (`/dev/stdout`, a named
 /// pipe) is simply written to.
 pub fn atomic_write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), WriteError> {
+    atomic_write_with(path, |to| to.write_all(bytes))
+}
+
+/// The same for what is made piece by piece: `fill` is handed the new file. Where it fails, what was there before is still there.
+pub fn atomic_write_with(path: impl AsRef<Path>, fill: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), WriteError> {
     let path = path.as_ref();
-    if is_special(path) { write_through(path, bytes) } else { replace(path, bytes) }.map_err(WriteError::at(path))
+    if is_special(path) { write_through(path, fill) } else { replace(path, fill) }.map_err(WriteError::at(path))
 }
 
 /// Whether there is something at this path that must not be replaced by a file.
@@ -57,12 +62,12 @@ fn is_special(path: &Path) -> bool {
     shared || fs::metadata(path).is_ok_and(|meta| !meta.is_file())
 }
 
-fn write_through(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_through(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     // Appending, because the standard output of a script may be a file that already holds something.
-    OpenOptions::new().append(true).open(path)?.write_all(bytes)
+    fill(&mut OpenOptions::new().append(true).open(path)?)
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if path.file_name().is_none() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "this is not the name of a file"));
@@ -73,7 +78,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Ok(old) = fs::metadata(path) {
         file.set_permissions(old.permissions())?;
     }
-    file.write_all(bytes)?;
+    fill(&mut file)?;
     file.sync_all()?;
     fs::rename(&scratch.0, path)?;
     sync_directory(parent)

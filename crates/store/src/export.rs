@@ -128,7 +128,7 @@ impl<W: Write> Sink for FioSink<W> {
     }
 }
 
-fn all(mut sink: impl Sink + 'static, entries: &[Entry]) -> Result<(), ExportError> {
+fn all(mut sink: impl Sink, entries: &[Entry]) -> Result<(), ExportError> {
     entries.iter().try_for_each(|entry| sink.add(entry))?;
     Box::new(sink).finish()
 }
@@ -137,7 +137,7 @@ fn all(mut sink: impl Sink + 'static, entries: &[Entry]) -> Result<(), ExportErr
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn csv(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportError> {
+pub fn csv(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
     all(CsvSink::new(to), entries)
 }
 
@@ -145,7 +145,7 @@ pub fn csv(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportErro
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn json(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportError> {
+pub fn json(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
     all(JsonSink::new(to), entries)
 }
 
@@ -153,7 +153,7 @@ pub fn json(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportErr
 ///
 /// # Errors
 /// Where there are more cells than a sheet has rows.
-pub fn xlsx(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportError> {
+pub fn xlsx(entries: &[Entry], to: impl Write) -> Result<(), ExportError> {
     all(XlsxSink::new(to)?, entries)
 }
 
@@ -161,7 +161,7 @@ pub fn xlsx(entries: &[Entry], to: impl Write + 'static) -> Result<(), ExportErr
 ///
 /// # Errors
 /// Where they cannot be written.
-pub fn parquet(entries: &[Entry], runs: impl Write + Send + 'static, cells: impl Write + Send + 'static) -> Result<(), ExportError> {
+pub fn parquet(entries: &[Entry], runs: impl Write + Send, cells: impl Write + Send) -> Result<(), ExportError> {
     all(ParquetSink::new(runs, cells)?, entries)
 }
 

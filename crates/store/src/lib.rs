@@ -20,7 +20,7 @@ mod run_dir;
 mod summary;
 pub mod workbook;
 
-pub use atomic::{WriteError, atomic_write};
+pub use atomic::{WriteError, atomic_write, atomic_write_with};
 pub use find::FindError;
 pub use journal::{Ending, Entry, FORM, Journal, JournalError, Opening, Resumed};
 pub use lock::{Lock, LockError};

@@ -3,6 +3,7 @@
 pub mod attach;
 pub mod capture;
 pub mod compare;
+pub mod export;
 pub mod list;
 pub mod matrix;
 pub mod replay;

@@ -1,8 +1,8 @@
 //! What a run calls its medium, and under which model it is kept. Whatever a medium, a reader or a person says of itself ends up here: what
 //! comes out is one line of printable text.
 
-use super::Model;
-use crate::{MediumKind, Published};
+use super::{Model, Origin};
+use crate::{MediumKind, Published, TargetKind};
 
 /// The longest name of a vendor or a model that is kept, in characters.
 const LONGEST: usize = 80;
@@ -25,6 +25,18 @@ impl Model {
             vendor: folded(&vendor),
             model,
             capacity_gb: run.labelled_bytes().map_or(0, |bytes| bytes.saturating_add(GB / 2) / GB),
+        }
+    }
+}
+
+impl Origin {
+    /// Where a run of one's own machine comes from.
+    pub fn of(run: &Published) -> Origin {
+        let is_simulated = run.kind == MediumKind::Simulated || run.target == TargetKind::Simulated || run.profile.is_some();
+        match run.software.name.as_str() {
+            _ if is_simulated => Origin::Simulated,
+            "flashmark" | "" => Origin::Measured,
+            _ => Origin::Imported,
         }
     }
 }
@@ -189,6 +201,18 @@ mod tests {
             "no-name 8GB from a drawer",
             ("", "no-name 8gb from a drawer", 8),
         );
+    }
+
+    #[test]
+    fn what_another_program_measured_was_imported() {
+        let mut run = published(card("a", "b", 1 << 35), None);
+        let origin = |run: &Published, name: &str| {
+            let software = crate::Software { name: name.into(), ..run.software.clone() };
+            Origin::of(&Published { software, ..run.clone() })
+        };
+        assert_eq!(origin(&run, "fio"), Origin::Simulated, "its target says so");
+        run.target = crate::TargetKind::Block;
+        assert_eq!([origin(&run, "fio"), origin(&run, "flashmark")], [Origin::Imported, Origin::Measured]);
     }
 
     #[test]
