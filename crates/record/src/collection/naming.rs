@@ -153,6 +153,10 @@ fn labelled(bytes: u64, kind: MediumKind) -> u64 {
     if let Some(gb) = idema_gb(bytes) {
         return gb * GB;
     }
+    // No card has such a round number.
+    if bytes.is_multiple_of(10 * GB) {
+        return bytes;
+    }
     let unit = if bytes < GB * 9 / 10 { 1_000_000 } else { GB };
     let power = (0..16).map(|exponent| unit << exponent).find(|label| (label / 100 * 90..=label / 100 * 108).contains(&bytes));
     let flash = !matches!(kind, MediumKind::Ssd | MediumKind::Nvme | MediumKind::Disk | MediumKind::Virtual | MediumKind::Loop);
@@ -237,6 +241,7 @@ mod tests {
             (1_000_204_886_016, Disk, 1000.0),
             (512_110_190_592, Nvme, 512.0),
             (30_016_659_456, Ssd, 30.0),
+            (250_000_000_000, Simulated, 250.0),
             (256_901_120, CompactFlash, 0.256),
             (4_194_304, CompactFlash, 0.004),
         ] {

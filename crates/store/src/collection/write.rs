@@ -7,7 +7,7 @@ use record::{MediumKind, Published};
 
 use super::audit::{self, Deed};
 use super::connection::{Connection, Value};
-use super::document::{Document, content, hex, id_of};
+use super::document::{Document, Packed, hex, id_of};
 use super::error::While;
 use super::facts::{self, Facet};
 use super::{Collection, CollectionError, columns, lines, tokens};
@@ -161,7 +161,11 @@ impl Collection {
 
 /// A submission with all that can be worked out without the database.
 struct Prepared {
-    submission: Submission,
+    standing: Standing,
+    received: String,
+    who: String,
+    why: String,
+    edit_token: Option<String>,
     document: Document,
     content: String,
     id: String,
@@ -171,14 +175,11 @@ struct Prepared {
 impl Prepared {
     fn of(submission: Submission) -> Result<Prepared, CollectionError> {
         check(&submission)?;
-        let content = content(&submission.run)?;
-        let document = Document {
-            model: submission.model.clone().unwrap_or_else(|| Model::of(&submission.run)),
-            origin: submission.origin,
-            headline: submission.headline.clone(),
-            run: submission.run.clone(),
-        };
-        Ok(Prepared { body: document.pack()?, submission, document, id: id_of(&content), content: hex(&content) })
+        let Submission { run, headline, origin, standing, received, who, why, edit_token, model } = submission;
+        let model = model.unwrap_or_else(|| Model::of(&run));
+        let document = Document { model, origin, headline, run };
+        let Packed { content, body } = document.pack()?;
+        Ok(Prepared { standing, received, who, why, edit_token, document, content: hex(&content), id: id_of(&content), body })
     }
 
     fn of_entry(entry: &Entry) -> Result<Prepared, CollectionError> {
@@ -192,7 +193,7 @@ impl Prepared {
 
     /// Columns of `runs` that come out of the run, with their values.
     fn facts(&self) -> (Vec<&'static str>, Vec<Value>) {
-        let (run, headline) = (&self.submission.run, &self.submission.headline);
+        let (run, headline) = (&self.document.run, &self.document.headline);
         let mut columns = vec!["name", "host", "classes", "verdict"];
         let mut values = vec![
             Value::from(run.name().as_str()),
@@ -278,7 +279,6 @@ impl<'a> Writer<'a> {
         let number = self.next_run;
         self.next_run += 1;
         let (facts, values) = one.facts();
-        let submission = &one.submission;
         let sql = format!(
             "INSERT INTO runs (number, id, line, standing, revision, received, {}) VALUES ({})",
             facts.join(", "),
@@ -288,21 +288,21 @@ impl<'a> Writer<'a> {
             Value::from(number),
             Value::from(id.as_str()),
             Value::from(line),
-            Value::from(submission.standing.name()),
+            Value::from(one.standing.name()),
             Value::from(1u32),
-            Value::from(submission.received.as_str()),
+            Value::from(one.received.as_str()),
         ];
         row.extend(values);
         self.connection.execute(&sql, &row).changing()?;
         self.keep_revision(number, 1, one)?;
-        if let Some(secret) = &submission.edit_token {
-            tokens::keep_edit(self.connection, secret, &id, &submission.received)?;
+        if let Some(secret) = &one.edit_token {
+            tokens::keep_edit(self.connection, secret, &id, &one.received)?;
         }
-        let what = if submission.standing == Standing::Accepted { "submitted" } else { "submitted to quarantine" };
-        let deed = Deed { at: &submission.received, who: &submission.who, what, run: Some(&id), detail: &submission.why };
+        let what = if one.standing == Standing::Accepted { "submitted" } else { "submitted to quarantine" };
+        let deed = Deed { at: &one.received, who: &one.who, what, run: Some(&id), detail: &one.why };
         self.audit.add(self.connection, &deed)?;
         self.touched.insert(line);
-        Ok(Receipt { id, slug, revision: 1, standing: submission.standing, is_new: true })
+        Ok(Receipt { id, slug, revision: 1, standing: one.standing, is_new: true })
     }
 
     fn replace(&mut self, id: &str, one: &Prepared) -> Result<Receipt, CollectionError> {
@@ -315,8 +315,7 @@ impl<'a> Writer<'a> {
             return Err(CollectionError::AlreadyThere { id: other.id });
         }
         let (line, slug) = self.line(one)?;
-        let submission = &one.submission;
-        let standing = if old.standing == Standing::Accepted { submission.standing } else { Standing::Quarantined };
+        let standing = if old.standing == Standing::Accepted { one.standing } else { Standing::Quarantined };
         let revision = old.revision + 1;
         let (facts, values) = one.facts();
         let sql = format!("UPDATE runs SET line = $1, standing = $2, revision = $3, {} WHERE number = $4", columns::assignments(&facts, 5));
@@ -324,8 +323,8 @@ impl<'a> Writer<'a> {
         row.extend(values);
         self.connection.execute(&sql, &row).changing()?;
         self.keep_revision(old.number, revision, one)?;
-        let detail = format!("revision {revision}: {}", submission.why);
-        let deed = Deed { at: &submission.received, who: &submission.who, what: "replaced", run: Some(id), detail: &detail };
+        let detail = format!("revision {revision}: {}", one.why);
+        let deed = Deed { at: &one.received, who: &one.who, what: "replaced", run: Some(id), detail: &detail };
         self.audit.add(self.connection, &deed)?;
         self.touched.extend([old.line, line]);
         Ok(Receipt { id: id.to_owned(), slug, revision, standing, is_new: true })
@@ -345,14 +344,13 @@ impl<'a> Writer<'a> {
 
     fn keep_revision(&mut self, run: u64, revision: u32, one: &Prepared) -> Result<(), CollectionError> {
         let sql = "INSERT INTO revisions (run, revision, content, received, who, why, body) VALUES ($1, $2, $3, $4, $5, $6, $7)";
-        let submission = &one.submission;
         let values = [
             Value::from(run),
             Value::from(revision),
             Value::from(one.content.as_str()),
-            Value::from(submission.received.as_str()),
-            Value::from(submission.who.as_str()),
-            Value::from(submission.why.as_str()),
+            Value::from(one.received.as_str()),
+            Value::from(one.who.as_str()),
+            Value::from(one.why.as_str()),
             Value::from(one.body.clone()),
         ];
         self.connection.execute(sql, &values).changing()?;
@@ -411,7 +409,7 @@ impl<'a> Writer<'a> {
         }
         let found = match self.find_line(&key)? {
             Some(found) => found,
-            None => self.add_line(&key, &one.submission.run.name())?,
+            None => self.add_line(&key, &one.document.run.name())?,
         };
         self.known_lines.insert(key, found.clone());
         Ok(found)
