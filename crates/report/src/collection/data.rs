@@ -12,29 +12,29 @@ pub fn line_json(line: &Line) -> String {
 }
 
 /// A medium with its runs, as JSON: `{"schema": "flashmark-medium/1", "line": .., "runs": [..]}`. The runs are entries with every figure and
-/// interval; histograms, curves and what the kernel counted are in each run's own file ([`run_json`]) and are left out here.
-pub fn medium_json(line: &Line, entries: &[Entry]) -> String {
+/// interval; histograms, curves and what the kernel counted are in each run's own file ([`run_json`]) and are left out here, which is why
+/// the entries are taken.
+pub fn medium_json(line: &Line, entries: Vec<Entry>) -> String {
     let mut all = format!("{{\"schema\":\"flashmark-medium/1\",\"line\":{},\"runs\":[", line_json(line));
-    for (at, entry) in entries.iter().enumerate() {
+    for (at, mut entry) in entries.into_iter().enumerate() {
+        for cell in &mut entry.run.cells {
+            (cell.histogram, cell.series, cell.activity) = (None, Vec::new(), Vec::new());
+        }
         all += if at == 0 { "\n" } else { ",\n" };
-        all += &light(entry).to_string();
+        all += &serde_json::to_string(&entry).expect("an entry has only string keys");
     }
     all + "\n]}\n"
 }
 
-/// An entry without what is large.
-fn light(entry: &Entry) -> Value {
-    let mut entry = json!(entry);
-    let cells = entry.pointer_mut("/run/cells").and_then(Value::as_array_mut);
-    for cell in cells.into_iter().flatten().filter_map(Value::as_object_mut) {
-        cell.retain(|name, _| !matches!(name.as_str(), "histogram" | "series" | "activity"));
-    }
-    entry
-}
-
 /// A run as a record that `flashmark show`, `report` and `compare` read: all that is published of it, in one line.
-pub fn run_json(entry: &Entry) -> String {
-    serde_json::to_string(&entry.run.to_record(&entry.id)).expect("a record has only string keys") + "\n"
+pub fn run_json(entry: &mut Entry) -> String {
+    // The cells are most of it: lent and not copied.
+    let cells = std::mem::take(&mut entry.run.cells);
+    let mut record = entry.run.to_record(&entry.id);
+    record.cells = cells;
+    let text = serde_json::to_string(&record).expect("a record has only string keys") + "\n";
+    entry.run.cells = record.cells;
+    text
 }
 
 /// The heads of [`line_csv`]: what the medium is, then five columns a figure (median, low, high, runs, hosts) in IOPS, bytes a second or

@@ -384,14 +384,15 @@ fn data_is_what_the_pages_say() {
         row.starts_with("sandisk-32,SanDisk SD32G 32 GB,sd,a,b,32,measured,sd uhs-i,C10 A1,3,0,false,2026-11-20T10:00:00Z,1234.5,"),
         "{row}"
     );
-    let run = entry("run-1", &demo::good());
-    let all: Value = serde_json::from_str(&data::medium_json(line, std::slice::from_ref(&run))).unwrap();
+    let mut run = entry("run-1", &demo::good());
+    let all: Value = serde_json::from_str(&data::medium_json(line, vec![run.clone()])).unwrap();
     let mut light = run.clone();
     for cell in &mut light.run.cells {
         (cell.histogram, cell.series, cell.activity) = (None, Vec::new(), Vec::new());
     }
     assert_eq!(serde_json::from_value::<Entry>(all["runs"][0].clone()).unwrap(), light);
-    assert_eq!(Record::from_json(&data::run_json(&run)).unwrap().cells, run.run.cells);
+    assert_eq!(Record::from_json(&data::run_json(&mut run)).unwrap().cells, entry("run-1", &demo::good()).run.cells);
+    assert_eq!(run, entry("run-1", &demo::good()), "the cells are given back");
 }
 
 /// The script draws rows of its own: it must know every figure as the pages do.
