@@ -16,8 +16,10 @@ use super::prober::{Flow, Halt, Prober};
 use super::seen::{Seen, common, tail};
 use crate::random::Random;
 
-/// Length of the run at its first doubling.
+/// Length of the run at its first doubling, but for what is added to each: caches come in powers of two, and a run that is a little longer than
+/// one shows it, where the run of twice the length would have said it may be twice as large.
 const FIRST_RUN_BYTES: u64 = 4 * MIB;
+const BEYOND_BYTES: u64 = MIB;
 /// Places of a group: near the end, and anywhere.
 const NEAR_END: u64 = 1;
 const ANYWHERE: u64 = 4;
@@ -149,7 +151,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
 
     /// How long the run is at each step.
     fn steps(&self) -> Vec<u64> {
-        let doublings = std::iter::successors(Some(FIRST_RUN_BYTES), |bytes| Some(bytes * 2));
+        let doublings = std::iter::successors(Some(FIRST_RUN_BYTES), |bytes| Some(bytes * 2)).map(|bytes| bytes + BEYOND_BYTES);
         let mut steps: Vec<u64> = [0].into_iter().chain(doublings.take_while(|bytes| *bytes < self.longest_run_bytes)).collect();
         steps.push(self.longest_run_bytes);
         steps

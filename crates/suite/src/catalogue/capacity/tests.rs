@@ -58,7 +58,7 @@ fn fakes_are_known_for_what_they_are_with_and_without_a_cache() {
 
 #[test]
 fn the_size_of_a_cache_is_found_where_marks_vanish() {
-    for (remembers, low, high) in [(0, 0, 0), (3 * MIB, 0, 4 * MIB), (10 * MIB, 8 * MIB, 16 * MIB), (40 * MIB, 32 * MIB, 64 * MIB)] {
+    for (remembers, low, high) in [(0, 0, 0), (3 * MIB, 0, 5 * MIB), (10 * MIB, 9 * MIB, 17 * MIB), (64 * MIB, 33 * MIB, 65 * MIB)] {
         let cell = check(Trial::of(Geometry::limbo(16 * GIB, 2 * GIB).remembering(remembers), 3, &boxed));
         let cache = cell.metrics.other["cache_bytes"];
         assert_eq!((cache.ci95.map_or(cache.value, |[low, _]| low), cache.value), (low as f64, high as f64));
