@@ -43,6 +43,8 @@ pub enum Command {
     Replay(Box<crate::commands::replay::ReplayFlags>),
     /// Writes runs, or a whole collection, as CSV, JSON, a workbook, Parquet, or what fio would have printed.
     Export(crate::commands::export::ExportFlags),
+    /// Makes runs of what other tools printed: fio, iozone, dd, f3, flashbench, hdparm, ioping and more.
+    Import(ImportFlags),
     /// Shows the tests, what each does and what can be set.
     Tests(TestsFlags),
     /// Shows what devices do from moment to moment, as `iostat -x` does. Needs no root.
@@ -251,6 +253,35 @@ pub struct MatrixFlags {
     /// No progress on the screen.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Flags of `import`.
+#[derive(Debug, Args)]
+pub struct ImportFlags {
+    /// Files with the output of other tools; - for standard input. What they are is found out from their content.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Says what would be imported and keeps nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// Your words for these runs.
+    #[arg(long)]
+    pub label: Option<String>,
+    /// Who made the medium, where the text does not say.
+    #[arg(long)]
+    pub vendor: Option<String>,
+    /// Which model it is.
+    #[arg(long)]
+    pub model: Option<String>,
+    /// How large it is, for example 32GB.
+    #[arg(long, value_name = "SIZE")]
+    pub capacity: Option<String>,
+    /// What kind of medium it is: sd, emmc, usb, compact-flash, ssd, nvme, disk.
+    #[arg(long)]
+    pub kind: Option<String>,
+    /// What an iozone table counts whose head was cut off: ops (operations) or kB a second.
+    #[arg(long, value_name = "UNIT", value_parser = ["ops", "kB"])]
+    pub iozone_unit: Option<String>,
 }
 
 /// Flags of `tests`.

@@ -44,6 +44,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Matrix(flags) => commands::matrix::run(&flags),
         Command::Replay(flags) => commands::replay::run(&flags),
         Command::Export(flags) => commands::export::run(&flags),
+        Command::Import(flags) => commands::import::run(&flags),
         Command::Tests(flags) => commands::tests::run(&flags),
         Command::Watch(flags) => commands::watch::run(&flags),
         Command::Capture(flags) => commands::capture::run(&flags),

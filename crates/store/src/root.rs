@@ -93,7 +93,7 @@ impl Store {
     }
 
     /// Makes the directory for the runs. For this user only: records hold serial numbers.
-    fn make_root(&self) -> Result<(), CreateError> {
+    pub(crate) fn make_root(&self) -> Result<(), CreateError> {
         let at = WriteError::at(&self.root);
         if !self.root.exists() {
             DirBuilder::new().recursive(true).mode(0o700).create(&self.root).map_err(&at)?;

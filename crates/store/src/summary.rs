@@ -98,7 +98,8 @@ fn of_journal(contents: Contents<Outline, EntryOutline>, dir: &RunDir) -> Overvi
 
 fn of_record(dir: &RunDir) -> Result<Overview, String> {
     let Record { run, medium, target, plan, cells, .. } = dir.load().map_err(|error| error.to_string())?;
-    let (ended, plan) = (run.ended, vec![IgnoredAny; plan.len()]);
+    // What other tools did was never planned by us.
+    let (ended, plan) = (run.ended, vec![IgnoredAny; plan.len().max(cells.len())]);
     Ok(overview(Outline { run, medium, target, plan }, ended, cells.into_iter().map(|cell| cell.stop)))
 }
 

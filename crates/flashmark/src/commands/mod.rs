@@ -4,6 +4,7 @@ pub mod attach;
 pub mod capture;
 pub mod compare;
 pub mod export;
+pub mod import;
 pub mod list;
 pub mod matrix;
 pub mod replay;

@@ -4,6 +4,8 @@
 mod common;
 mod crash;
 mod fixtures;
+mod import;
 mod journal;
+mod reference;
 mod replay;
 mod runs;

@@ -1,0 +1,191 @@
+//! What other tools printed, as records.
+//!
+//! [`read`] takes the bytes of a file, finds out from their content (never from the name) which tool printed them, and makes a record of
+//! each tool and medium in it. A cell has the name and the parameters of our own test where the procedure is the same, and else the name
+//! of the tool and what it did (`fio:randrw`); the label `tool` says what measured it, and a flag says what the text leaves open.
+//! docs/importing.md tells for each tool what is read and in which units.
+//!
+//! Nothing in a file is believed: sizes are bounded, a number that cannot be (negative, not finite, more than any medium does) is refused with
+//! the reason, and no text of any kind makes this panic.
+
+mod assemble;
+mod completion;
+mod dd;
+mod diskmark;
+pub(crate) mod draft;
+mod f3;
+mod fio;
+mod flashbench;
+mod hdparm;
+mod ioping;
+mod iostat;
+mod iozone;
+mod keep;
+mod seeker;
+mod table;
+pub(crate) mod text;
+
+use record::Record;
+
+use self::draft::{Found, Trouble};
+use self::text::Source;
+
+pub use self::keep::{Batch, Kept, SOURCE_FILE};
+
+/// The longest file that is read.
+pub const MOST_BYTES: usize = 64 << 20;
+/// The most cells one file makes.
+pub const MOST_CELLS: usize = 20_000;
+
+/// A file could not be imported. Says what it looks like and what is wrong with it, but not its name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ImportError {
+    /// It is longer than any output of these tools.
+    #[error("it has {0} bytes; no tool prints more than 64 MiB")]
+    TooLong(usize),
+    /// There is nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// It holds bytes that no text has.
+    #[error("it is not a text")]
+    NotText,
+    /// No importer takes it.
+    #[error("{}", unknown(nearest))]
+    Unknown {
+        /// The tool whose output it resembles most, and what of that is missing; none where it resembles nothing.
+        nearest: Option<(&'static str, Vec<&'static str>)>,
+    },
+    /// It is the output of this tool, but something in it cannot be read or cannot be true.
+    #[error("it looks like {tool}, but {what}")]
+    Broken {
+        /// Whose output it is.
+        tool: &'static str,
+        /// What is wrong, and in which line.
+        what: String,
+    },
+}
+
+fn unknown(nearest: &Option<(&'static str, Vec<&'static str>)>) -> String {
+    match nearest {
+        None => format!("it is not the output of a tool that is known ({})", names().join(", ")),
+        Some((tool, missing)) => format!("it is not understood: it looks most like {tool}; missing: {}", missing.join("; ")),
+    }
+}
+
+/// What the user knows and the text does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// Unit of figures in iozone tables whose head was cut off.
+    pub iozone_unit: Option<IozoneUnit>,
+}
+
+/// What an iozone table counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IozoneUnit {
+    /// Records a second (`-O`).
+    Operations,
+    /// Kilobytes of 1024 bytes a second.
+    Kilobytes,
+}
+
+/// Something by which the output of a tool is known.
+struct Sign {
+    /// What it is, in words: "a line '.. copied, .. s, ..'".
+    what: &'static str,
+    is_there: fn(&Source) -> bool,
+}
+
+/// Reads the output of one tool.
+struct Importer {
+    /// "iozone output".
+    name: &'static str,
+    /// All of them have to be there.
+    signs: &'static [Sign],
+    read: fn(&Source, &Hints) -> Result<Vec<Found>, Trouble>,
+}
+
+/// All of them; a file may hold the output of several.
+const IMPORTERS: [&Importer; 17] = [
+    &fio::JSON,
+    &fio::TERSE,
+    &fio::JOBS,
+    &fio::NORMAL,
+    &iozone::TABLE,
+    &iozone::THREADS,
+    &dd::RUNS,
+    &dd::SWEEP,
+    &flashbench::ALIGN,
+    &flashbench::AREAS,
+    &f3::IMPORTER,
+    &hdparm::IMPORTER,
+    &ioping::IMPORTER,
+    &seeker::IMPORTER,
+    &diskmark::IMPORTER,
+    &iostat::IMPORTER,
+    &completion::IMPORTER,
+];
+
+fn names() -> Vec<&'static str> {
+    IMPORTERS.iter().map(|importer| importer.name).chain([table::NAME]).collect()
+}
+
+/// The records in a file. `name` is only for people: what a medium is called that does not say what it is.
+///
+/// # Errors
+/// Where the text is not understood, or holds what cannot be true. Nothing is imported of such a file.
+pub fn read(name: &str, bytes: &[u8]) -> Result<Vec<Record>, ImportError> {
+    read_with(name, bytes, &Hints::default())
+}
+
+/// As [`read`], with what the user knows and the text does not say.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(name: &str, bytes: &[u8], hints: &Hints) -> Result<Vec<Record>, ImportError> {
+    if bytes.len() > MOST_BYTES {
+        return Err(ImportError::TooLong(bytes.len()));
+    }
+    let text = text::decode(bytes)?;
+    if text.trim().is_empty() {
+        return Err(ImportError::Empty);
+    }
+    if let Some(records) = own(&text) {
+        return records;
+    }
+    let source = Source::new(&text);
+    let mut found = Vec::new();
+    for importer in IMPORTERS.iter().filter(|importer| importer.signs.iter().all(|sign| (sign.is_there)(&source))) {
+        let broken = |trouble: Trouble| ImportError::Broken { tool: importer.name, what: trouble.0 };
+        let these = (importer.read)(&source, hints).map_err(broken)?;
+        these.iter().try_for_each(draft::check).map_err(broken)?;
+        found.extend(these);
+    }
+    found.retain(|one| !one.cells.is_empty());
+    if found.is_empty() {
+        return Err(ImportError::Unknown { nearest: nearest(&source) });
+    }
+    Ok(assemble::records(name, bytes, found))
+}
+
+/// A record of our own as JSON, or the CSV that `flashmark export` writes.
+fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
+    let broken = |tool, what: String| Err(ImportError::Broken { tool, what });
+    if text.starts_with('{') && text.get(..text.floor_char_boundary(200))?.contains("\"flashmark/") {
+        let read = Record::from_json(text).map_err(|error| error.to_string());
+        return Some(read.map_or_else(|what| broken("a flashmark record", what), |record| Ok(vec![record])));
+    }
+    let read = table::read(text)?;
+    Some(read.map_or_else(|trouble| broken(table::NAME, trouble.0), Ok))
+}
+
+/// The importer of whose signs most are there, and those that are not.
+fn nearest(source: &Source) -> Option<(&'static str, Vec<&'static str>)> {
+    let of = |importer: &&&Importer| {
+        let there = importer.signs.iter().filter(|sign| (sign.is_there)(source)).count();
+        (there * 100 / importer.signs.len().max(1), there)
+    };
+    let best = IMPORTERS.iter().rev().max_by_key(of).filter(|best| of(best).1 > 0)?;
+    let missing: Vec<&str> = best.signs.iter().filter(|sign| !(sign.is_there)(source)).map(|sign| sign.what).collect();
+    let missing = if missing.is_empty() { vec!["a figure"] } else { missing };
+    Some((best.name, missing))
+}

@@ -1,0 +1,70 @@
+//! fio: JSON and json+, the normal text, terse text, and what Raspberry Pi Diagnostics makes of that.
+
+mod json;
+mod normal;
+mod options;
+mod terse;
+
+use record::{Cell, Direction, Params, Path, Pattern};
+
+use self::options::Job;
+use super::draft;
+
+pub(super) use self::json::IMPORTER as JSON;
+pub(super) use self::normal::IMPORTER as NORMAL;
+pub(super) use self::terse::{FULL as TERSE, JOBS};
+
+/// A cell of a job and a direction, with its test: ours where the procedure is (one I/O at a time past the page cache, one thread), else fio's.
+fn cell(job: &Job, direction: Direction) -> Cell {
+    let ours = match (job.order, direction) {
+        (Some(Pattern::Sequential), Direction::Read) => "sequential-read",
+        (Some(Pattern::Sequential), Direction::Write) => "sequential-write",
+        (Some(_), Direction::Read) => "random-read",
+        (Some(_), Direction::Write) => "random-write",
+        (None, _) => "",
+    };
+    let plain = job.queue_depth == 1 && job.threads == 1 && job.path == Path::Direct;
+    let is_ours = plain && job.is_simple && !ours.is_empty() && !job.is_mixed();
+    let (test, form) = match (is_ours, job.is_mixed()) {
+        (true, _) => (ours.to_owned(), None),
+        (false, true) => (format!("fio:{}", job.kind), Some(word(direction).to_owned())),
+        (false, false) => (format!("fio:{}", if job.kind.is_empty() { word(direction) } else { &job.kind }), None),
+    };
+    let params = Params {
+        direction: Some(direction),
+        pattern: job.order,
+        block_bytes: job.block_bytes(direction),
+        region: job.region,
+        span_offset_bytes: job.offset_bytes,
+        span_bytes: job.span_bytes,
+        queue_depth: job.queue_depth,
+        threads: job.threads,
+        sync: job.sync,
+        path: job.path,
+        content: job.content.filter(|_| direction == Direction::Write),
+        form,
+        ..Params::default()
+    };
+    let mut cell = draft::cell(test, params);
+    job.notes.iter().for_each(|text| draft::note(&mut cell, text.as_str()));
+    cell
+}
+
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    }
+}
+
+/// The block size, where bytes and I/Os say it beyond doubt: all I/Os had the same.
+fn agreed_block(said: Option<u64>, bytes: f64, ops: f64) -> Option<u64> {
+    if ops <= 0.0 || bytes <= 0.0 {
+        return said;
+    }
+    let mean = bytes / ops;
+    match said {
+        Some(said) if (mean / said as f64 - 1.0).abs() < 0.01 => Some(said),
+        _ => (mean.fract() == 0.0 && mean % 512.0 == 0.0).then_some(mean as u64),
+    }
+}

@@ -1,0 +1,211 @@
+//! flashbench: reads across boundaries (`-a`), and tables of rates by block size (`--open-au`, `-f` and others of its form).
+//!
+//! Its K, M and G are powers of 1000. Its fields are seven characters wide: a rate of 1 GB/s and more loses the end of its unit ("1.589G/"), a
+//! negative difference loses the end of "ns" ("-54142n").
+
+use std::collections::BTreeMap;
+
+use record::{Axis, Cell, Content, Direction, Params, Pattern, Region, Series};
+
+use super::draft::{Found, Trouble, cell, estimate, label, note, other};
+use super::text::{Source, between, number, signed, size, wanted, whole};
+use super::{Hints, Importer, Sign};
+
+pub(super) const ALIGN: Importer = Importer {
+    name: "flashbench -a output",
+    signs: &[
+        Sign { what: "lines that begin with 'align' and a number", is_there: |source| source.has(|line| boundary(line).is_some()) },
+        Sign { what: "times 'pre', 'on', 'post' and 'diff'", is_there: |source| source.has(|line| times(line).is_some()) },
+    ],
+    read: read_align,
+};
+
+pub(super) const AREAS: Importer = Importer {
+    name: "flashbench --open-au or --find-fat output",
+    signs: &[Sign { what: "lines '4MiB  1.589G/  865M/s'", is_there: |source| source.has(|line| row(line).is_some()) }],
+    read: read_areas,
+};
+
+const SIDES: [&str; 4] = ["pre", "on", "post", "diff"];
+
+fn boundary(line: &str) -> Option<u64> {
+    whole(line.trim().strip_prefix("align ")?.split_whitespace().next()?)
+}
+
+/// The words after "pre", "on", "post" and "diff".
+fn times(line: &str) -> Option<[&str; 4]> {
+    let mut words = line.split_whitespace().skip(2);
+    let mut found = [""; 4];
+    for (place, name) in found.iter_mut().zip(SIDES) {
+        (words.next()? == name).then_some(())?;
+        *place = words.next()?;
+    }
+    Some(found)
+}
+
+/// Nanoseconds of "9.16µs", "-1055ns", "1.2ms", "-54142n" (the field was too narrow for the last letter) and "-123456" (and for both).
+fn time_ns(text: &str) -> Option<f64> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-')).unwrap_or(text.len());
+    let (value, unit) = (signed(text.get(..end)?)?, text.get(end..)?);
+    let factor = match unit {
+        "ns" | "n" => 1.0,
+        "" if value < 0.0 || value == 0.0 => 1.0,
+        "s" => 1e9,
+        "ms" | "m" => 1e6,
+        "us" | "u" => 1e3,
+        other if other.starts_with(['µ', 'μ']) => 1e3,
+        _ => return None,
+    };
+    Some(value * factor)
+}
+
+fn read_align(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
+    let mut found = Found::by("flashbench");
+    let mut curves: BTreeMap<&str, Vec<[f64; 2]>> = BTreeMap::new();
+    let mut cut = false;
+    for (at, line) in source.numbered() {
+        let Some(size) = boundary(line) else { continue };
+        let texts = times(line).ok_or_else(|| Trouble::at(at, "not all of pre, on, post and diff are there"))?;
+        cut |= texts.iter().any(|text| text.ends_with('n') || text.ends_with(|c: char| c.is_ascii_digit()));
+        for (name, text) in SIDES.into_iter().zip(texts) {
+            let ns = wanted(at, name, time_ns(text))?;
+            curves.entry(name).or_default().push([size as f64, ns]);
+        }
+    }
+    let smallest = curves.values().flatten().map(|[size, _]| *size).fold(f64::INFINITY, f64::min);
+    let params = Params {
+        direction: Some(Direction::Read),
+        pattern: Some(Pattern::Strided),
+        // It halves the size down to twice that of a read.
+        block_bytes: blocksize(source).or((smallest.is_finite() && smallest >= 2.0).then_some(smallest as u64 / 2)),
+        ..Params::default()
+    };
+    let mut cell = cell("align-read", params);
+    for (name, mut points) in curves {
+        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        cell.series.push(Series { name: name.to_owned(), x: Axis::OffsetBytes, y: Axis::LatencyNs, points });
+    }
+    cell.series.sort_by_key(|series| series.name != "diff");
+    if cut {
+        note(&mut cell, "negative differences have lost the end of their unit; they are nanoseconds");
+    }
+    found.cells.push(cell);
+    Ok(vec![found])
+}
+
+/// The size of a read, where the command stands above its output.
+fn blocksize(source: &Source) -> Option<u64> {
+    let command = source.lines.iter().find(|line| line.contains("flashbench "))?;
+    let (_, rest) = command.split_once("--blocksize=").or_else(|| command.split_once("-b "))?;
+    size(rest.split_whitespace().next()?)
+}
+
+/// A block size and the rates behind it, as printed.
+fn row(line: &str) -> Option<(u64, Vec<&str>)> {
+    let mut words = line.split_whitespace();
+    let first = words.next()?;
+    let block = first.ends_with('B').then(|| size(first)).flatten().filter(|block| *block >= 512)?;
+    let rates: Vec<&str> = words.collect();
+    let is_rate = |text: &&str| text.ends_with("/s") || text.ends_with('/') || text.ends_with(['G', 'M', 'K']);
+    (!rates.is_empty() && rates.iter().all(|text| is_rate(text) && text.starts_with(|c: char| c.is_ascii_digit())))
+        .then_some((block, rates))
+}
+
+/// Bytes a second of "865M/s", "1.589G/" and "12.34G", and whether the unit was cut off.
+fn rate(text: &str) -> Option<(f64, bool)> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let value = number(text.get(..end)?)?;
+    let unit = text.get(end..)?;
+    let factor = match unit.chars().next()? {
+        'G' => 1e9,
+        'M' => 1e6,
+        'K' | 'k' => 1e3,
+        'B' | '/' => 1.0,
+        _ => return None,
+    };
+    Some((value * factor, !unit.ends_with("/s")))
+}
+
+/// What a heading above a table says: "AU=2, random access".
+#[derive(Clone, Copy, Default)]
+struct Heading {
+    n_aus: Option<u64>,
+    is_random: Option<bool>,
+}
+
+fn heading(line: &str) -> Option<Heading> {
+    let lower = format!("{} ", line.to_ascii_lowercase());
+    let n_aus = between(&lower, "au=", " ").or_else(|| between(&lower, "open-au-nr=", " "));
+    let n_aus = n_aus.and_then(|text| whole(text.trim_end_matches(',')));
+    let is_command = lower.contains("flashbench ") && lower.contains("open-au");
+    let is_random = if lower.contains("random") {
+        Some(true)
+    } else if lower.contains("linear") || is_command {
+        Some(false)
+    } else {
+        None
+    };
+    (n_aus.is_some() || is_command).then_some(Heading { n_aus, is_random })
+}
+
+fn read_areas(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
+    let mut found = Found::by("flashbench");
+    let mut current = Heading::default();
+    for (at, line) in source.numbered() {
+        if let Some(next) = heading(line) {
+            current = next;
+        }
+        let Some((block, texts)) = row(line) else { continue };
+        for (column, text) in texts.iter().enumerate() {
+            let (bps, is_cut) = rate(text).ok_or_else(|| Trouble::at(at, format_args!("'{text}' is no rate")))?;
+            let mut cell = if texts.len() > 1 { of_area(block, column) } else { of_open_aus(block, current) };
+            cell.metrics.bps = Some(estimate(bps, 1));
+            cell.metrics.iops = Some(estimate(bps / block as f64, 1));
+            if is_cut {
+                note(&mut cell, "the field was too narrow for the end of its unit");
+            }
+            found.cells.push(cell);
+        }
+    }
+    Ok(vec![found])
+}
+
+fn writes(block_bytes: u64, pattern: Pattern, form: &str) -> Params {
+    Params {
+        direction: Some(Direction::Write),
+        pattern: Some(pattern),
+        block_bytes: Some(block_bytes),
+        content: Some(Content::Zeros),
+        form: (!form.is_empty()).then(|| form.to_owned()),
+        ..Params::default()
+    }
+}
+
+/// A column of `-f`: one of the first allocation units, written once with each block size, largest first.
+fn of_area(block: u64, column: usize) -> Cell {
+    let mut params = writes(block, Pattern::Sequential, "");
+    params.region = Some(Region::Front);
+    params.other.insert("au_index".into(), column as f64);
+    let mut cell = cell("flashbench:find-fat", params);
+    label(&mut cell, "area", &(column + 1).to_string());
+    cell
+}
+
+/// A line of `--open-au`: all block sizes are measured in one allocation unit after the other, not to the steady state that `open-aus` waits for.
+fn of_open_aus(block: u64, heading: Heading) -> Cell {
+    let (pattern, form) = match heading.is_random {
+        Some(true) => (Pattern::Permutation, "random"),
+        Some(false) => (Pattern::Sequential, "linear"),
+        None => (Pattern::Sequential, ""),
+    };
+    let mut params = writes(block, pattern, form);
+    if let Some(n_aus) = heading.n_aus {
+        params.other.insert("n_aus".into(), n_aus as f64);
+    }
+    let mut cell = cell("flashbench:open-au", params);
+    match heading.n_aus {
+        Some(n_aus) => other(&mut cell, "open_aus", n_aus as f64, 1),
+        None => note(&mut cell, "the text does not say how many allocation units were open"),
+    }
+    cell
+}

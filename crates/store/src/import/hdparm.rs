@@ -1,0 +1,85 @@
+//! hdparm -t, -T and -t --direct. Its MB are 2^20 bytes, its kB 2^10.
+
+use record::units::MIB;
+use record::{Cell, Direction, Flag, Params, Path, Pattern};
+
+use super::draft::{Found, Trouble, cell, estimate, note, whole_ns};
+use super::text::{Source, between, binary_rate, number, wanted, whole};
+use super::{Hints, Importer, Sign};
+
+pub(super) const IMPORTER: Importer = Importer {
+    name: "hdparm output",
+    signs: &[
+        Sign { what: "a line 'Timing .. reads: ..'", is_there: |source| source.has(|line| timing(line).is_some()) },
+        Sign {
+            what: "'.. MB in .. seconds = .. MB/sec'",
+            is_there: |source| source.has(|line| timing(line).is_some_and(|(_, rest)| rest.contains(" seconds = "))),
+        },
+    ],
+    read,
+};
+
+/// Reads of hdparm.
+const READ_BYTES: u64 = 2 * MIB;
+
+/// What was timed, and what came of it.
+fn timing(line: &str) -> Option<(&str, &str)> {
+    line.trim().strip_prefix("Timing ")?.split_once(" reads:")
+}
+
+fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
+    let mut media: Vec<Found> = Vec::new();
+    for (at, line) in source.numbered() {
+        let trimmed = line.trim();
+        if let Some(device) = trimmed.strip_suffix(':').filter(|device| device.starts_with("/dev/")) {
+            if media.last().is_none_or(|found| found.target.path != device) {
+                let mut found = Found::by("hdparm");
+                found.on(device);
+                media.push(found);
+            }
+        } else if let Some((what, rest)) = timing(line) {
+            let cell = timed(at, what, rest)?;
+            if media.is_empty() {
+                media.push(Found::by("hdparm"));
+            }
+            if let Some(found) = media.last_mut() {
+                found.cells.push(cell);
+            }
+        }
+    }
+    Ok(media)
+}
+
+fn timed(at: usize, what: &str, rest: &str) -> Result<Cell, Trouble> {
+    let (form, path) = match what.trim() {
+        "buffered disk" => ("device", Path::Buffered),
+        "O_DIRECT disk" => ("direct", Path::Direct),
+        "cached" | "buffer-cache" | "O_DIRECT cached" => ("cache", Path::Buffered),
+        other => return Err(Trouble::at(at, format_args!("'{other}' is nothing that hdparm times"))),
+    };
+    let megabytes = wanted(at, "the megabytes", rest.split_whitespace().next().and_then(whole).map(|n| n as f64))?;
+    let seconds = wanted(at, "the seconds", between(rest, " in ", " seconds").and_then(number))?;
+    let printed = rest.split_once('=').map(|(_, rate)| rate.trim()).unwrap_or_default();
+    let bps = printed.split_once(' ').and_then(|(value, unit)| binary_rate(number(value)?, unit));
+    let params = Params {
+        direction: Some(Direction::Read),
+        pattern: Some(Pattern::Sequential),
+        block_bytes: Some(READ_BYTES),
+        span_offset_bytes: Some(0),
+        path,
+        form: Some(form.to_owned()),
+        ..Params::default()
+    };
+    let mut cell = cell("buffered-read", params);
+    cell.bytes = (megabytes * MIB as f64) as u64;
+    cell.ops = cell.bytes / READ_BYTES;
+    cell.elapsed_ns = whole_ns(seconds * 1e9);
+    cell.metrics.bps = Some(estimate(wanted(at, "the rate", bps)?, 1));
+    if form == "cache" {
+        // That is memory, never the medium.
+        cell.flags.push(Flag::Cached);
+    } else {
+        note(&mut cell, "one run: the first after other work may be several times too fast (the page cache)");
+    }
+    Ok(cell)
+}

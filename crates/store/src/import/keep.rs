@@ -1,0 +1,93 @@
+//! Puts imported records into the store, many at once.
+
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use record::Record;
+
+use crate::atomic::{Scratch, WriteError, is_plain_name, sweep, sync_directory, unique_name};
+use crate::run_dir::RECORD_FILE;
+use crate::{CreateError, Store};
+
+/// The text a record was made of, beside it.
+pub const SOURCE_FILE: &str = "imported.txt";
+
+/// What became of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Under which name `flashmark runs` has it.
+    pub name: String,
+    /// Whether it was not there before: the same file again gives the same run.
+    pub is_new: bool,
+}
+
+/// Runs on their way into the store. They appear in [`Batch::finish`], all of them durable; without it none does.
+///
+/// A run that is measured is made durable line by line. Imported ones can be imported again, so they share one wait for the disk.
+pub struct Batch<'a> {
+    store: &'a Store,
+    made: Vec<(Scratch, PathBuf)>,
+    names: BTreeSet<String>,
+}
+
+impl<'a> Batch<'a> {
+    /// Makes the directory for the runs if need be.
+    ///
+    /// # Errors
+    /// Where that cannot be.
+    pub fn new(store: &'a Store) -> Result<Batch<'a>, CreateError> {
+        store.make_root()?;
+        sweep(store.root());
+        Ok(Batch { store, made: Vec::new(), names: BTreeSet::new() })
+    }
+
+    /// Writes a record and the text it was made of, not yet to be seen.
+    ///
+    /// # Errors
+    /// Where its id is no name, or it cannot be written.
+    pub fn add(&mut self, record: &Record, source: &[u8]) -> Result<Kept, CreateError> {
+        let name = record.run.id.clone();
+        if !is_plain_name(&name) {
+            return Err(CreateError::BadId(name));
+        }
+        let dir = self.store.root().join(&name);
+        if !self.names.insert(name.clone()) || dir.exists() {
+            return Ok(Kept { name, is_new: false });
+        }
+        let scratch = Scratch(self.store.root().join(unique_name()));
+        write(&scratch.0, record, source).map_err(WriteError::at(&scratch.0))?;
+        self.made.push((scratch, dir));
+        Ok(Kept { name, is_new: true })
+    }
+
+    /// Makes all of it durable, then lets it appear.
+    ///
+    /// # Errors
+    /// Where the disk does not take it. What has appeared until then stays.
+    pub fn finish(self) -> Result<(), CreateError> {
+        if self.made.is_empty() {
+            return Ok(());
+        }
+        let root = self.store.root();
+        sync_filesystem(root).map_err(WriteError::at(root))?;
+        for (scratch, dir) in &self.made {
+            fs::rename(&scratch.0, dir).map_err(WriteError::at(dir))?;
+        }
+        sync_directory(root).map_err(WriteError::at(root))?;
+        Ok(())
+    }
+}
+
+fn write(dir: &Path, record: &Record, source: &[u8]) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(dir)?;
+    fs::write(dir.join(RECORD_FILE), record.to_json())?;
+    fs::write(dir.join(SOURCE_FILE), source)
+}
+
+/// One wait for everything written to the file system so far.
+fn sync_filesystem(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(path)?)?)
+}

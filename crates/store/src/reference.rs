@@ -1,0 +1,170 @@
+//! Measurements that others have published: the built-in reference collection.
+//!
+//! A row is a figure with its source, as in `crates/store/reference/*.csv`; a value keeps the digits of its source. What is behind the figures and how far
+//! they can be compared is in docs/importing.md. [`entries`] makes of them what a collection consists of, for showing beside new results; they are
+//! never mixed with them.
+
+mod cells;
+mod entries;
+mod yardsticks;
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+
+pub use entries::entries;
+pub use yardsticks::{Yardstick, yardsticks};
+
+/// The tables: name and text. Facts with their source; serial numbers and names of persons are left out.
+pub const TABLES: [(&str, &str); 9] = [
+    ("articles", include_str!("../reference/articles.csv")),
+    ("flashbench_posts", include_str!("../reference/flashbench_posts.csv")),
+    ("iozone_posts", include_str!("../reference/iozone_posts.csv")),
+    ("jamesachambers_pi_storage_2019", include_str!("../reference/jamesachambers_pi_storage_2019.csv")),
+    ("olpc_sdcard_testing", include_str!("../reference/olpc_sdcard_testing.csv")),
+    ("pidramble_microsd", include_str!("../reference/pidramble_microsd.csv")),
+    ("same_script_posts", include_str!("../reference/same_script_posts.csv")),
+    ("small_tables", include_str!("../reference/small_tables.csv")),
+    ("speed_class_thresholds", include_str!("../reference/speed_class_thresholds.csv")),
+];
+
+/// What stands behind a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Measured.
+    Measured,
+    /// About, nearly, over.
+    MeasuredApprox,
+    /// A ratio, or rounded, by the source.
+    Derived,
+    /// Asserted without a test.
+    Statement,
+    /// A limit, a crossover, the least of a class.
+    Threshold,
+    /// A figure of the maker.
+    Claim,
+    /// A parameter of the test.
+    Setup,
+}
+
+/// A published number: the digits of its source, and what they are worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// As printed: "0.00", "1.10".
+    pub text: String,
+    /// As a number.
+    pub number: f64,
+    /// Digits behind the point.
+    pub decimals: usize,
+}
+
+impl std::fmt::Display for Figure {
+    /// The number with as many digits as its source gives.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.*}", self.decimals, self.number)
+    }
+}
+
+impl Figure {
+    /// Reads digits with at most one point and perhaps a sign in front.
+    pub fn parse(text: &str) -> Option<Figure> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let plain = !digits.is_empty() && digits.len() <= 30 && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+        let number = text.parse::<f64>().ok().filter(|number| plain && number.is_finite())?;
+        let decimals = digits.split_once('.').map_or(0, |(_, behind)| behind.len());
+        Some(Figure { text: text.to_owned(), number, decimals })
+    }
+}
+
+/// One published figure. What the source does not say is empty.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[allow(missing_docs, reason = "each field is the column of that name, explained in docs/importing.md")]
+pub struct Row {
+    /// The table it is from; not a column.
+    #[serde(skip)]
+    pub table: &'static str,
+    /// Unique in all tables.
+    pub row_id: String,
+    pub kind: Kind,
+    pub measured_by: String,
+    pub device_brand: String,
+    pub device_model: String,
+    /// GB as labelled.
+    #[serde(deserialize_with = "figure")]
+    pub device_capacity_gb: Option<Figure>,
+    pub device_type: String,
+    pub device_interface: String,
+    pub claimed_class: String,
+    pub claimed_speed: String,
+    pub host_cpu: String,
+    pub host_ram: String,
+    pub host_board: String,
+    pub host_kernel: String,
+    pub host_distro: String,
+    pub host_adaptor: String,
+    pub tool: String,
+    pub command: String,
+    pub operation: String,
+    /// K and M taken as 1024 and 1024^2.
+    pub block_size_bytes: Option<u64>,
+    pub span: String,
+    pub queue_depth: Option<u32>,
+    pub threads: Option<u32>,
+    pub filesystem: String,
+    pub scheduler: String,
+    /// Past the page cache: yes, no, or not said.
+    #[serde(deserialize_with = "yes_or_no")]
+    pub direct: Option<bool>,
+    #[serde(deserialize_with = "yes_or_no")]
+    pub sync: Option<bool>,
+    pub metric: String,
+    #[serde(deserialize_with = "figure")]
+    pub value: Option<Figure>,
+    /// The other end, where a range is given.
+    #[serde(deserialize_with = "figure")]
+    pub value_max: Option<Figure>,
+    /// One of ~ < <= > >=, or nothing.
+    pub qualifier: String,
+    pub unit: String,
+    pub source_url: String,
+    pub source_date: String,
+    pub locator: String,
+    pub notes: String,
+}
+
+fn figure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Figure>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Figure::parse(&text).map(Some).ok_or_else(|| D::Error::custom(format!("'{text}' is no number")))
+}
+
+fn yes_or_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "" => Ok(None),
+        "yes" => Ok(Some(true)),
+        "no" => Ok(Some(false)),
+        other => Err(D::Error::custom(format!("'{other}' is neither yes nor no"))),
+    }
+}
+
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| TABLES.iter().flat_map(|(table, text)| read(table, text)).collect());
+
+/// All published figures, table by table, in the order of their sources.
+pub fn rows() -> &'static [Row] {
+    &ROWS
+}
+
+/// The row of that id.
+pub fn row(row_id: &str) -> Option<&'static Row> {
+    rows().iter().find(|row| row.row_id == row_id)
+}
+
+fn read(table: &'static str, text: &'static str) -> Vec<Row> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    // A test reads all of it: the tables are part of the program.
+    reader.deserialize().map(|row| Row { table, ..row.expect("the built-in tables are well formed") }).collect()
+}

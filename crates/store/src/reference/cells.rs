@@ -1,0 +1,195 @@
+//! A published figure as a cell: what was done under the name of our test where it is the same, and every reason for care as a flag.
+
+use record::{Cell, Content, Direction, Flag, Params, Path, Pattern, Region, Stop, Sync};
+
+use super::{Kind, Row};
+use crate::import::draft::{estimate, label, note, other};
+use crate::import::text::short;
+
+/// The cell of a measured figure; none for what is asserted, claimed, derived or set.
+pub(super) fn cell(row: &Row) -> Option<Cell> {
+    if !matches!(row.kind, Kind::Measured | Kind::MeasuredApprox) {
+        return None;
+    }
+    let value = row.value.as_ref()?;
+    let mut cell = Cell::begun("", test(row), params(row));
+    cell.stop = Stop::Ops;
+    // Where a range is given its middle stands for it.
+    let number = row.value_max.as_ref().map_or(value.number, |most| (value.number + most.number) / 2.0);
+    measured(&mut cell, row, number);
+    label(&mut cell, "tool", tool(row));
+    label(&mut cell, "row", &row.row_id);
+    label(&mut cell, "published", &published(row));
+    for (name, text) in [("filesystem", &row.filesystem), ("scheduler", &row.scheduler)] {
+        label(&mut cell, name, text);
+    }
+    caveats(row).into_iter().for_each(|text| note(&mut cell, text));
+    Some(cell)
+}
+
+/// What it was measured with.
+pub(super) fn tool(row: &Row) -> &str {
+    if row.tool.is_empty() { "tool not stated" } else { &row.tool }
+}
+
+/// "1.7 MB/s", "94-96 s", "~ 20 IOPS": as its source has it.
+pub(super) fn published(row: &Row) -> String {
+    let value = row.value.as_ref().map_or(String::new(), |value| value.text.clone());
+    let range = row.value_max.as_ref().map_or(String::new(), |most| format!("-{}", most.text));
+    [row.qualifier.clone(), format!("{value}{range}"), row.unit.clone()]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn test(row: &Row) -> String {
+    let direct = row.direct == Some(true);
+    let ours = match (row.tool.as_str(), row.operation.as_str()) {
+        ("iozone", "write" | "rewrite" | "random_read" | "random_write") if direct && row.sync == Some(true) => "record-ops",
+        ("dd", "write") if direct => "sequential-write",
+        ("dd", "read") if direct => "sequential-read",
+        ("hdparm", "read") => "buffered-read",
+        ("seeker" | "seeker.c", "random_read") => "seek",
+        ("author's own C benchmark", "random_write") => "sector-write",
+        ("author's own C benchmark", "write") if row.notes.starts_with("zeroes") => "zero-fill",
+        ("author's own C benchmark", "write") => "random-fill",
+        _ => "",
+    };
+    if !ours.is_empty() {
+        return ours.to_owned();
+    }
+    let tool: String = row.tool.split([' ', '(']).next().unwrap_or_default().to_ascii_lowercase();
+    let tool = if tool.is_empty() { "published" } else { tool.trim_end_matches("'s") };
+    let what = if row.operation.is_empty() { &row.metric } else { &row.operation };
+    format!("{tool}:{}", what.replace('_', "-"))
+}
+
+fn params(row: &Row) -> Params {
+    let direction = match row.operation.as_str() {
+        "read" | "reread" | "random_read" => Some(Direction::Read),
+        "write" | "rewrite" | "random_write" | "fs_fill" | "fs_format" => Some(Direction::Write),
+        _ => None,
+    };
+    let pattern = match row.operation.as_str() {
+        "random_read" | "random_write" if row.tool == "iozone" => Some(Pattern::Permutation),
+        "random_read" | "random_write" | "random_access" => Some(Pattern::Uniform),
+        "read" | "reread" | "write" | "rewrite" | "transfer" => Some(Pattern::Sequential),
+        _ => None,
+    };
+    let form = match row.tool.as_str() {
+        "iozone" if !row.operation.is_empty() => Some(row.operation.replace('_', "-")),
+        "hdparm" => Some("device".to_owned()),
+        _ => None,
+    };
+    let writes = direction == Some(Direction::Write);
+    let content = match row.tool.as_str() {
+        "iozone" if writes => Some(Content::Byte(165)),
+        "dd" if writes && row.command.contains("/dev/zero") => Some(Content::Zeros),
+        _ if row.notes.starts_with("zeroes") => Some(Content::Zeros),
+        _ if row.notes.starts_with("random data") => Some(Content::Incompressible),
+        _ => None,
+    };
+    Params {
+        direction,
+        pattern,
+        block_bytes: row.block_size_bytes,
+        region: row.span.contains("file").then_some(Region::File).or(row.span.starts_with("whole device").then_some(Region::Whole)),
+        queue_depth: row.queue_depth.unwrap_or(1).max(1),
+        threads: row.threads.unwrap_or(1).max(1),
+        // A single fsync at the end is no synchronous writing.
+        sync: if row.sync == Some(true) && writes && row.tool == "iozone" { Sync::File } else { Sync::None },
+        path: if row.direct == Some(false) { Path::Buffered } else { Path::Direct },
+        content,
+        form,
+        ..Params::default()
+    }
+}
+
+/// Bytes a second of a published rate. The units are those of each tool (docs/importing.md).
+pub(super) fn bps(row: &Row, number: f64) -> Option<f64> {
+    let factor = match row.unit.as_str() {
+        "KiB/s" => 1024.0,
+        "MiB/s" => 1024.0 * 1024.0,
+        "kB/s" => 1e3,
+        // hdparm and f3 print MB and mean 2^20 bytes.
+        "MB/s" if matches!(row.tool.as_str(), "hdparm" | "f3") => 1024.0 * 1024.0,
+        "MB/s" => 1e6,
+        _ => return None,
+    };
+    Some(number * factor)
+}
+
+fn measured(cell: &mut Cell, row: &Row, number: f64) {
+    let block = row.block_size_bytes.filter(|block| *block > 0).map(|block| block as f64);
+    if let Some(bps) = bps(row, number).filter(|_| row.metric == "throughput") {
+        cell.metrics.bps = Some(estimate(bps, 1));
+        cell.metrics.iops = block.map(|block| estimate(bps / block, 1));
+        return;
+    }
+    let name = row.metric.replace('-', "_");
+    match row.unit.as_str() {
+        "IOPS" => {
+            cell.metrics.iops = Some(estimate(number, 1));
+            cell.metrics.bps = block.map(|block| estimate(number * block, 1));
+        }
+        "ms" if row.metric == "access_time" && number > 0.0 => {
+            other(cell, "access_time_ns", number * 1e6, 1);
+            cell.metrics.iops = Some(estimate(1e3 / number, 1));
+        }
+        "groups/s" => other(cell, "groups_per_s", number, 1),
+        "us" => other(cell, &format!("{name}_ns"), number * 1e3, 1),
+        "ms" => other(cell, &format!("{name}_ns"), number * 1e6, 1),
+        "s" => {
+            other(cell, &format!("{name}_ns"), number * 1e9, 1);
+            if row.metric == "completion_time" {
+                cell.elapsed_ns = (number * 1e9) as u64;
+            }
+        }
+        unit => {
+            let unit: String = unit.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+            other(cell, &format!("{name}_{unit}"), number, 1);
+        }
+    }
+}
+
+/// Every reason to read a figure with care.
+fn caveats(row: &Row) -> Vec<String> {
+    let mut caveats = Vec::new();
+    if row.kind == Kind::MeasuredApprox || !row.qualifier.is_empty() {
+        caveats.push(format!("given as about {}", published(row)));
+    }
+    if row.value_max.is_some() {
+        caveats.push(format!("given as a range, {}; shown is its middle", published(row)));
+    }
+    if !row.notes.is_empty() {
+        caveats.push(short(&row.notes, 300));
+    }
+    let is_rate = row.metric == "throughput" || row.metric == "iops";
+    if row.direct.is_none() && is_rate {
+        caveats.push("the source does not say whether this went past the page cache".to_owned());
+    }
+    if row.direct == Some(false) && row.sync == Some(true) {
+        caveats.push("through the page cache, with the time of an fsync at the end".to_owned());
+    }
+    if row.unit == "MB/s" && matches!(row.tool.as_str(), "iozone" | "") && is_rate {
+        caveats.push("whether its MB have 10^6 or 2^20 bytes is not said; taken for 10^6".to_owned());
+    }
+    caveats
+}
+
+/// Whether a doubt says that a number is not the medium's.
+pub(super) fn is_memory(row: &Row) -> bool {
+    row.notes.contains("page cache")
+}
+
+/// The doubts of cells, each once.
+pub(super) fn doubts(cells: &[Cell]) -> Vec<Flag> {
+    let mut all: Vec<Flag> = Vec::new();
+    for flag in cells.iter().flat_map(|cell| &cell.flags) {
+        if !all.contains(flag) {
+            all.push(flag.clone());
+        }
+    }
+    all
+}

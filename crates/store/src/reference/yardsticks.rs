@@ -1,0 +1,51 @@
+//! What everything is held against.
+
+use record::collection::Figure;
+
+use super::{Row, row};
+
+/// A line on the charts: a published figure that people know, or have to reach.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yardstick {
+    /// "5400 rpm laptop disk".
+    pub name: &'static str,
+    /// Which figure of a medium is held against it.
+    pub figure: Figure,
+    /// In the unit of that figure.
+    pub value: f64,
+    /// Whether a medium has to reach it (a class), and not only is compared with it.
+    pub is_limit: bool,
+    /// Where it was published.
+    pub row: &'static Row,
+}
+
+/// Name, figure, row, and whether it is a limit.
+const KNOWN: [(&str, Figure, &str, bool); 11] = [
+    ("5400 rpm laptop disk", Figure::RandomWrite4k, "article-00021", false),
+    ("5400 rpm laptop disk", Figure::RandomRead4k, "article-00020", false),
+    ("10,000 rpm disk, outer edge", Figure::SequentialRead, "article-00013", false),
+    ("7200 rpm disk, outer edge", Figure::SequentialRead, "article-00012", false),
+    ("first CF cards (1 GB, 2005)", Figure::SequentialRead, "article-00010", false),
+    ("4 GB CF card of 2007", Figure::SequentialRead, "article-00011", false),
+    ("class A1", Figure::RandomRead4k, "cls-00008", true),
+    ("class A1", Figure::RandomWrite4k, "cls-00009", true),
+    ("class A1 and A2", Figure::SequentialWrite, "cls-00010", true),
+    ("class A2", Figure::RandomRead4k, "cls-00011", true),
+    ("class A2", Figure::RandomWrite4k, "cls-00012", true),
+];
+
+/// All of them: disks, the first cards, and the limits of the classes A1 and A2.
+pub fn yardsticks() -> Vec<Yardstick> {
+    let known = KNOWN.into_iter().filter_map(|(name, figure, id, is_limit)| {
+        let row = row(id)?;
+        let value = row.value.as_ref()?.number;
+        // Rates of random I/O are published in IOPS, those in a row in MB/s of 10^6 bytes.
+        let factor = match row.unit.as_str() {
+            "IOPS" => 1.0,
+            "MB/s" => 1e6,
+            _ => return None,
+        };
+        Some(Yardstick { name, figure, value: value * factor, is_limit, row })
+    });
+    known.collect()
+}
