@@ -3,6 +3,8 @@
 //! An absolute figure says what machine it is; a ratio says what the program is. Ours and fio's runs alternate, so that what else the
 //! machine does falls on both; of several rounds the median ratio counts, and the smallest and largest are shown beside it.
 
+mod collection;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +36,11 @@ const HEADING: &str = "Against fio";
 
 /// What to run.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Flags {
+    /// Something else than I/O.
+    #[command(subcommand)]
+    pub other: Option<Other>,
     /// Rounds of alternating runs.
     #[arg(long, default_value_t = 7)]
     pub rounds: usize,
@@ -49,8 +55,18 @@ pub struct Flags {
     pub write: bool,
 }
 
+/// What else there is to measure.
+#[derive(clap::Subcommand)]
+pub enum Other {
+    /// Pages of the table and submissions on a large collection, on SQLite and PostgreSQL.
+    Collection(collection::Flags),
+}
+
 /// Measures, prints the table, and fails if a target is missed.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    if let Some(Other::Collection(flags)) = &flags.other {
+        return collection::run(root, flags);
+    }
     ensure!(flags.rounds > 0 && flags.seconds > 0, "at least one round of at least one second is needed");
     ensure!(file_system(&flags.dir)? == "ext2/ext3", "{} is not on ext4; name a directory that is with --dir", flags.dir.display());
     let bench = Bench::new(flags)?;

@@ -1,0 +1,291 @@
+//! `cargo xtask bench collection`: how long a page of the table and a submission take on a large collection, on SQLite and on PostgreSQL.
+
+#[path = "../../../crates/store/src/collection/tests/cluster.rs"]
+mod cluster;
+mod made;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use record::collection::Origin;
+use record::{Published, Record};
+use store::collection::{Address, Collection, Submission};
+
+use crate::section;
+use made::{Dice, Made};
+
+/// Where the table is kept, under which heading.
+const PAGE: &str = "docs/performance.md";
+const HEADING: &str = "Collections";
+/// Runs that are taken in together while the collection is made.
+const BATCH: usize = 1000;
+/// Threads that ask at once: as many as a small server has cores, and as many again that wait.
+const ASKERS: usize = 4;
+/// Submissions, one after the other.
+const SUBMISSIONS: u64 = 500;
+/// What must hold, in milliseconds, at the 99th percentile.
+const PAGE_MS: f64 = 25.0;
+const SUBMISSION_MS: f64 = 20.0;
+
+/// How large, and how long.
+#[derive(clap::Args)]
+pub struct Flags {
+    /// Runs.
+    #[arg(long, default_value_t = 1_000_000)]
+    pub runs: u64,
+    /// Models they are of.
+    #[arg(long, default_value_t = 20_000)]
+    pub models: u64,
+    /// Cells of each.
+    #[arg(long, default_value_t = 60)]
+    pub cells: u64,
+    /// Requests a second.
+    #[arg(long, default_value_t = 200)]
+    pub rate: u64,
+    /// Seconds that they are asked for.
+    #[arg(long, default_value_t = 20)]
+    pub seconds: u64,
+    /// A record whose submission is measured too: a real run has histograms and curves, which those that are made have not.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Directory for the collections; each takes about 6 kB a run.
+    #[arg(long, default_value = "target")]
+    pub dir: PathBuf,
+    /// Keeps the table in docs/performance.md.
+    #[arg(long)]
+    pub write: bool,
+}
+
+/// Measures, prints the table, and fails if a target is missed.
+pub fn run(root: &Path, flags: &Flags) -> Result<()> {
+    ensure!(flags.runs >= flags.models && flags.models > 0, "each model needs a run");
+    let dir = tempfile::tempdir_in(&flags.dir).with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
+    let file = dir.path().join("collection.db");
+    let mut rows = measure("SQLite", flags, &Address::Sqlite(file.clone()), || Ok(()), || Ok(fs::metadata(&file)?.len()))?;
+    drop(dir);
+    match cluster::Cluster::start()? {
+        Some(cluster) => {
+            let url = cluster.database()?;
+            // What its housekeeping would do a minute later.
+            let settle = || cluster.psql(&url, "VACUUM ANALYZE").map(drop);
+            rows.extend(measure("PostgreSQL", flags, &Address::parse(&url)?, settle, || cluster.bytes())?);
+        }
+        None => eprintln!("PostgreSQL is left out"),
+    }
+    let table = table(flags, &rows)?;
+    print!("{table}");
+    if flags.write {
+        section::keep(&root.join(PAGE), HEADING, "cargo xtask bench collection", &table)?;
+    }
+    let missed: Vec<String> = rows.iter().filter(|row| !row.holds()).map(|row| format!("{} on {}", row.what, row.on)).collect();
+    ensure!(missed.is_empty(), "missed: {}", missed.join(", "));
+    Ok(())
+}
+
+/// One line of the table.
+struct Row {
+    what: String,
+    on: &'static str,
+    /// Milliseconds, in order; or one figure in words.
+    found: Found,
+    target_ms: Option<f64>,
+}
+
+enum Found {
+    Times(Vec<f64>),
+    Words(String),
+}
+
+impl Row {
+    fn times(what: impl Into<String>, on: &'static str, mut times: Vec<f64>, target_ms: f64) -> Row {
+        times.sort_by(f64::total_cmp);
+        Row { what: what.into(), on, found: Found::Times(times), target_ms: Some(target_ms) }
+    }
+
+    fn holds(&self) -> bool {
+        match (&self.found, self.target_ms) {
+            (Found::Times(times), Some(target)) => quantile(times, 0.99) < target,
+            _ => true,
+        }
+    }
+}
+
+/// The value below which this share of sorted ones lies.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let rank = (sorted.len() as f64 * share).ceil() as usize;
+    sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(f64::INFINITY)
+}
+
+fn ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}
+
+fn measure(
+    on: &'static str,
+    flags: &Flags,
+    address: &Address,
+    settle: impl Fn() -> std::io::Result<()>,
+    size: impl Fn() -> std::io::Result<u64>,
+) -> Result<Vec<Row>> {
+    let collection = Collection::open(address)?;
+    let made = Made::new(flags.runs, flags.models, flags.cells);
+    let begun = Instant::now();
+    let mut batch = Vec::with_capacity(BATCH);
+    for number in 0..flags.runs {
+        batch.push(made.submission(number));
+        if batch.len() == BATCH || number + 1 == flags.runs {
+            collection.submit_all(std::mem::take(&mut batch))?;
+        }
+    }
+    let loaded = begun.elapsed().as_secs_f64();
+    settle()?;
+    let words = |what: &str, text: String| Row { what: what.to_owned(), on, found: Found::Words(text), target_ms: None };
+    let bytes = size()?;
+    let mut rows = vec![
+        words("made, a thousand runs a transaction", format!("{loaded:.0} s ({:.0} runs a second)", flags.runs as f64 / loaded)),
+        words("size, with all indices", format!("{:.2} GB ({:.1} kB a run)", bytes as f64 / 1e9, bytes as f64 / 1e3 / flags.runs as f64)),
+    ];
+    rows.push(Row::times("a page of the table, one at a time", on, alone(&collection, flags)?, PAGE_MS));
+    rows.push(Row::times(format!("a page of the table, {} a second", flags.rate), on, paced(&collection, flags)?, PAGE_MS));
+    rows.push(Row::times("a submission", on, submissions(&collection, &made, |dice| dice.below(flags.models))?, SUBMISSION_MS));
+    let most = format!("a submission to the model with most runs ({})", made.most_runs());
+    rows.push(Row::times(most, on, submissions(&collection, &made, |_| 0)?, SUBMISSION_MS));
+    if let Some(file) = &flags.record {
+        let run = Published::from(&Record::from_json(&fs::read_to_string(file)?)?);
+        let what =
+            format!("a submission of a real run of {} cells, {} kB of JSON", run.cells.len(), serde_json::to_vec(&run)?.len() / 1000);
+        rows.push(Row::times(what, on, real_submissions(&collection, &run)?, SUBMISSION_MS));
+    }
+    Ok(rows)
+}
+
+/// Pages one after the other, with any sort and filter.
+fn alone(collection: &Collection, flags: &Flags) -> Result<Vec<f64>> {
+    let mut dice = Dice::new(1);
+    let count = flags.rate * flags.seconds;
+    (0..count)
+        .map(|_| {
+            let query = made::query(&mut dice);
+            let begun = Instant::now();
+            collection.lines(&query)?;
+            Ok(ms(begun))
+        })
+        .collect()
+}
+
+/// Pages at a steady rate, whether those before are done or not. The time counts from the moment at which a page was due.
+fn paced(collection: &Collection, flags: &Flags) -> Result<Vec<f64>> {
+    let count = flags.rate * flags.seconds;
+    let next = Mutex::new((0, Dice::new(2)));
+    let begun = Instant::now();
+    let ask = || {
+        let mut times = Vec::new();
+        loop {
+            let (number, query) = {
+                let mut next = next.lock().expect("nobody panics with it");
+                if next.0 == count {
+                    return Ok(times);
+                }
+                next.0 += 1;
+                (next.0 - 1, made::query(&mut next.1))
+            };
+            let due = begun + Duration::from_secs_f64(number as f64 / flags.rate as f64);
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            collection.lines(&query)?;
+            times.push(ms(due));
+        }
+    };
+    std::thread::scope(|scope| {
+        let askers: Vec<_> = (0..ASKERS).map(|_| scope.spawn(ask)).collect();
+        let times = askers.into_iter().map(|asker| asker.join().expect("it does not panic"));
+        Ok(times.collect::<Result<Vec<Vec<f64>>>>()?.concat())
+    })
+}
+
+fn submissions(collection: &Collection, made: &Made, model: impl Fn(&mut Dice) -> u64) -> Result<Vec<f64>> {
+    let mut dice = Dice::new(3);
+    (0..SUBMISSIONS)
+        .map(|number| {
+            let of = model(&mut dice);
+            // No run that is there already has such a number.
+            let submission = made.submission_of(of, made.runs() * 10 + of * SUBMISSIONS + number);
+            let begun = Instant::now();
+            collection.submit(submission)?;
+            Ok(ms(begun))
+        })
+        .collect()
+}
+
+fn real_submissions(collection: &Collection, run: &Published) -> Result<Vec<f64>> {
+    let headline = findings::headline(&run.to_record("bench"));
+    (0..SUBMISSIONS)
+        .map(|number| {
+            // Another content each time.
+            let run = Published { seed: number, ..run.clone() };
+            let submission = Submission::new(run, headline.clone(), Origin::Measured, "2026-06-01T00:00:00Z");
+            let begun = Instant::now();
+            collection.submit(submission)?;
+            Ok(ms(begun))
+        })
+        .collect()
+}
+
+fn table(flags: &Flags, rows: &[Row]) -> Result<String> {
+    let mut text = format!(
+        "`cargo xtask bench collection --runs {} --models {} --cells {}`, {}, Linux {}. What is in it was drawn, not measured: runs of a model fall with the \
+         root of its rank, 200 hosts, cells with rates, intervals and latencies but without histograms and curves. A query has any of the 14 orders, either \
+         way round, and up to six filters; one of four is for a later page.\n\n",
+        flags.runs,
+        flags.models,
+        flags.cells,
+        super::processor()?,
+        super::kernel()?,
+    );
+    text.push_str("| what | on | median | 99th percentile | slowest | target | |\n|---|---|---:|---:|---:|---:|---|\n");
+    for row in rows {
+        match (&row.found, row.target_ms) {
+            (Found::Times(times), Some(target)) => writeln!(
+                text,
+                "| {} | {} | {:.2} ms | {:.2} ms | {:.2} ms | < {target} ms | {} |",
+                row.what,
+                row.on,
+                quantile(times, 0.5),
+                quantile(times, 0.99),
+                quantile(times, 1.0),
+                if row.holds() { "holds" } else { "**missed**" },
+            )?,
+            (Found::Words(words), _) => writeln!(text, "| {} | {} | {words} | | | | |", row.what, row.on)?,
+            (Found::Times(_), None) => {}
+        }
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_of_what_was_seen() {
+        let times: Vec<f64> = (1..=200).map(f64::from).collect();
+        assert_eq!([quantile(&times, 0.5), quantile(&times, 0.99), quantile(&times, 1.0)], [100.0, 198.0, 200.0]);
+        assert_eq!(quantile(&[], 0.99), f64::INFINITY);
+    }
+
+    #[test]
+    fn every_run_is_another_and_all_models_have_some() {
+        let made = Made::new(500, 20, 3);
+        let runs: Vec<_> = (0..500).map(|number| made.submission(number)).collect();
+        let models: std::collections::BTreeSet<_> = runs.iter().map(|one| one.run.model.clone()).collect();
+        assert_eq!(models.len(), 20);
+        let collection = Collection::open(&Address::Memory).unwrap();
+        assert!(collection.submit_all(runs).unwrap().iter().all(|receipt| receipt.is_new));
+        let mut dice = Dice::new(1);
+        let found = (0..200).filter(|_| collection.lines(&made::query(&mut dice)).unwrap().total > 0).count();
+        assert!(found > 60, "{found} of 200 queries find something");
+    }
+}
