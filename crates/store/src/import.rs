@@ -33,7 +33,11 @@ use self::text::Source;
 pub use self::keep::{Batch, Kept, SOURCE_FILE};
 
 /// The longest file that is read.
-pub const MOST_BYTES: usize = 64 << 20;
+pub const MOST_BYTES: usize = 16 << 20;
+/// The most lines of one.
+pub const MOST_LINES: usize = 200_000;
+/// The most media in one.
+const MOST_MEDIA: usize = 1000;
 /// The most cells one file makes.
 pub const MOST_CELLS: usize = 20_000;
 
@@ -41,8 +45,11 @@ pub const MOST_CELLS: usize = 20_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// It is longer than any output of these tools.
-    #[error("it has {0} bytes; no tool prints more than 64 MiB")]
+    #[error("it has {0} bytes; more than 16 MiB are not read")]
     TooLong(usize),
+    /// It has more lines than any output of these tools.
+    #[error("it has more than {MOST_LINES} lines; cut it into several files")]
+    TooManyLines,
     /// There is nothing in it.
     #[error("it is empty")]
     Empty,
@@ -151,6 +158,9 @@ pub fn read_with(name: &str, bytes: &[u8], hints: &Hints) -> Result<Vec<Record>,
     }
     if let Some(records) = own(&text) {
         return records;
+    }
+    if text.lines().nth(MOST_LINES).is_some() {
+        return Err(ImportError::TooManyLines);
     }
     let source = Source::new(&text);
     let mut found = Vec::new();

@@ -41,7 +41,7 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         if high < low {
             return Err(Trouble::at(at, "the range ends before it begins"));
         }
-        found.cells.push(of_times(filesystem, scheduler, low, high));
+        found.push(of_times(filesystem, scheduler, low, high))?;
     }
     found.notes.push("a list of completion times; what was done, and on what, is not in the text".into());
     Ok(vec![found])

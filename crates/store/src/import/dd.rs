@@ -5,7 +5,7 @@
 use record::units::KIB;
 use record::{Cell, Content, Direction, Params, Path, Pattern, Region, Sync};
 
-use super::draft::{Found, Trouble, cell, estimate, label, note, whole_ns};
+use super::draft::{Found, Trouble, cell, estimate, label, note, room_for_another, whole_ns};
 use super::text::{Source, decimal_rate, number, short, size, wanted, whole};
 use super::{Hints, Importer, Sign};
 
@@ -122,11 +122,12 @@ fn read_runs(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
                     let mut found = Found::by("dd");
                     found.on(&place);
                     found.command = asked.as_ref().map(|command| command.words.clone()).unwrap_or_default();
+                    room_for_another(&media)?;
                     media.push((place, found));
                     &mut media.last_mut().expect("one was just added").1
                 }
             };
-            found.cells.push(cell);
+            found.push(cell)?;
             asked = None;
         }
     }
@@ -214,6 +215,9 @@ fn belongs(line: &str) -> bool {
 /// Sizes for which the script behind these lists measures.
 const SIZES: [u64; 9] = [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB];
 
+/// The most block sizes of a sweep.
+const MOST_SIZES: usize = 64;
+
 fn read_sweep(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
     let mut found = Found::by("dd");
     let mut sizes: Option<Vec<u64>> = None;
@@ -229,7 +233,8 @@ fn read_sweep(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         match current.take() {
             Some(("Block", at, words)) => {
                 let read: Option<Vec<u64>> = words.iter().map(|word| size(word)).collect();
-                sizes = Some(read.ok_or_else(|| Trouble::at(at, "a block size is none"))?);
+                let read = read.filter(|sizes| sizes.len() <= MOST_SIZES);
+                sizes = Some(read.ok_or_else(|| Trouble::at(at, "a block size is none, or there are too many"))?);
             }
             Some((kind, at, words)) => found.cells.extend(of_rates(at, kind, &words, sizes.as_deref())?),
             None => {}

@@ -105,7 +105,7 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         if let Some(us) = us.map(|text| wanted(at, "the latency", number(text))).transpose()?.filter(|us| *us > 0.0) {
             other(&mut cell, "mean_latency_ns", us * 1e3, runs);
         }
-        found.cells.push(cell);
+        found.push(cell)?;
     }
     about(&mut found, source);
     Ok(vec![found])

@@ -5,8 +5,8 @@ use std::fmt;
 
 use record::{Cell, Estimate, Flag, Host, Latency, Medium, MediumKind, Params, Target, TargetKind};
 
-use super::MOST_CELLS;
 use super::text::short;
+use super::{MOST_CELLS, MOST_MEDIA};
 
 /// No medium moves so many bytes in a second.
 const MOST_BPS: f64 = 1e12;
@@ -57,6 +57,15 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Adds a result; refuses more than one file may make.
+    pub fn push(&mut self, cell: Cell) -> Result<(), Trouble> {
+        if self.cells.len() == MOST_CELLS {
+            return Err(Trouble::new(format_args!("it has more than {MOST_CELLS} results")));
+        }
+        self.cells.push(cell);
+        Ok(())
+    }
+
     pub fn by(tool: &'static str) -> Found {
         Found { tool, ..Found::default() }
     }
@@ -88,6 +97,11 @@ impl Found {
 pub(super) fn cell(test: impl Into<String>, params: Params) -> Cell {
     let (queue_depth, threads) = (params.queue_depth.max(1), params.threads.max(1));
     Cell::begun("", test, Params { queue_depth, threads, ..params })
+}
+
+/// Refuses one more medium than a file may have results of.
+pub(super) fn room_for_another<T>(media: &[T]) -> Result<(), Trouble> {
+    if media.len() < MOST_MEDIA { Ok(()) } else { Err(Trouble::new(format_args!("it has results of more than {MOST_MEDIA} media"))) }
 }
 
 /// Puts a label on a cell.

@@ -107,7 +107,7 @@ fn row(line: &str) -> Option<(u64, Vec<&str>)> {
     let block = first.ends_with('B').then(|| size(first)).flatten().filter(|block| *block >= 512)?;
     let rates: Vec<&str> = words.collect();
     let is_rate = |text: &&str| text.ends_with("/s") || text.ends_with('/') || text.ends_with(['G', 'M', 'K']);
-    (!rates.is_empty() && rates.iter().all(|text| is_rate(text) && text.starts_with(|c: char| c.is_ascii_digit())))
+    (!rates.is_empty() && rates.len() <= 64 && rates.iter().all(|text| is_rate(text) && text.starts_with(|c: char| c.is_ascii_digit())))
         .then_some((block, rates))
 }
 
@@ -164,7 +164,7 @@ fn read_areas(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
             if is_cut {
                 note(&mut cell, "the field was too narrow for the end of its unit");
             }
-            found.cells.push(cell);
+            found.push(cell)?;
         }
     }
     Ok(vec![found])

@@ -3,7 +3,7 @@
 use record::units::MIB;
 use record::{Cell, Direction, Flag, Params, Path, Pattern};
 
-use super::draft::{Found, Trouble, cell, estimate, note, whole_ns};
+use super::draft::{Found, Trouble, cell, estimate, note, room_for_another, whole_ns};
 use super::text::{Source, between, binary_rate, number, wanted, whole};
 use super::{Hints, Importer, Sign};
 
@@ -35,6 +35,7 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
             if media.last().is_none_or(|found| found.target.path != device) {
                 let mut found = Found::by("hdparm");
                 found.on(device);
+                room_for_another(&media)?;
                 media.push(found);
             }
         } else if let Some((what, rest)) = timing(line) {
@@ -43,7 +44,7 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
                 media.push(Found::by("hdparm"));
             }
             if let Some(found) = media.last_mut() {
-                found.cells.push(cell);
+                found.push(cell)?;
             }
         }
     }

@@ -3,7 +3,7 @@
 use record::units::KIB;
 use record::{Axis, Cell, Direction, Latency, Params, Path, Pattern, Region, Series, TargetKind};
 
-use super::draft::{Found, Trouble, cell, estimate, note, percentiles, whole_ns};
+use super::draft::{Found, Trouble, cell, estimate, note, percentiles, room_for_another, whole_ns};
 use super::text::{Source, between, binary_rate, number, prefix, size, time_ns, wanted};
 use super::{Hints, Importer, Sign};
 
@@ -44,6 +44,7 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
                 finish(at, times, cell, &mut requests)?;
                 if let Some((mut found, cell)) = current.take() {
                     found.cells.push(cell);
+                    room_for_another(&media)?;
                     media.push(found);
                 }
             }

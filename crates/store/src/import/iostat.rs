@@ -3,7 +3,7 @@
 use record::units::{KIB, MIB};
 use record::{Cell, Host, Params, TargetKind};
 
-use super::draft::{Found, Trouble, cell, estimate, label, note, other};
+use super::draft::{Found, Trouble, cell, estimate, label, note, other, room_for_another};
 use super::text::{Source, between, number, short, whole};
 use super::{Hints, Importer, Sign};
 
@@ -87,24 +87,32 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         };
         let device = columns.first().filter(|(name, _)| name.starts_with("Device")).map_or("", |(_, device)| device);
         let mut cell = of_look(at, &columns)?;
-        let at = media.iter().position(|(known, _)| known == device).unwrap_or_else(|| {
-            let mut found = Found { host: host.clone(), ..Found::by("iostat") };
-            if device.is_empty() {
-                found.target.kind = TargetKind::Block;
-            } else {
-                found.on(&format!("/dev/{device}"));
+        let place = match media.iter().position(|(known, _)| known == device) {
+            Some(place) => place,
+            None => {
+                room_for_another(&media)?;
+                media.push((device.to_owned(), found_of(device, host.clone())));
+                media.len() - 1
             }
-            media.push((device.to_owned(), found));
-            media.len() - 1
-        });
-        let cells = &mut media[at].1.cells;
-        label(&mut cell, "look", &(cells.len() + 1).to_string());
-        if cells.is_empty() && banner.is_some() {
+        };
+        let found = &mut media[place].1;
+        label(&mut cell, "look", &(found.cells.len() + 1).to_string());
+        if found.cells.is_empty() && banner.is_some() {
             note(&mut cell, "the first look is the mean since the machine was started");
         }
-        cells.push(cell);
+        found.push(cell)?;
     }
     Ok(media.into_iter().map(|(_, found)| found).collect())
+}
+
+fn found_of(device: &str, host: Option<Host>) -> Found {
+    let mut found = Found { host, ..Found::by("iostat") };
+    if device.is_empty() {
+        found.target.kind = TargetKind::Block;
+    } else {
+        found.on(&format!("/dev/{device}"));
+    }
+    found
 }
 
 fn of_look(at: usize, columns: &[(&str, &str)]) -> Result<Cell, Trouble> {

@@ -200,7 +200,7 @@ fn read_table(source: &Source, hints: &Hints) -> Result<Vec<Found>, Trouble> {
             if !head.has_options {
                 note(&mut cell, "the text does not say with which options: whether past the page cache, and when a write was done");
             }
-            found.cells.push(cell);
+            found.push(cell)?;
         }
     }
     Ok(vec![found])

@@ -3,7 +3,7 @@
 use record::units::{MIB, SECOND_NS};
 use record::{Cell, Direction, Params, Path, Pattern, Region};
 
-use super::draft::{Found, Trouble, cell, estimate, note, other, whole_ns};
+use super::draft::{Found, Trouble, cell, estimate, note, other, room_for_another, whole_ns};
 use super::text::{Source, between, number, short, wanted, whole};
 use super::{Hints, Importer, Sign};
 
@@ -50,6 +50,7 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
                 found.cells.push(of_access_time(ms));
             }
         }
+        room_for_another(&media)?;
         media.push(found);
     }
     Ok(media)

@@ -158,6 +158,19 @@ fn fio_json() {
 }
 
 #[test]
+fn fio_intervals_come_from_its_own_samples() {
+    // 9 samples with a standard deviation of 2909.715183; Student's t for 8 degrees of freedom is 2.306.
+    let cell = records("fio_randrw-4k-qd4.json").remove(0).cells.remove(0);
+    let iops = cell.metrics.iops.unwrap();
+    let half = 2.306 * 2909.715183 / 3.0;
+    let [low, high] = iops.ci95.unwrap();
+    assert!((high - iops.value - half).abs() < 0.005 * half && (iops.value - low - half).abs() < 0.005 * half, "{low} to {high}");
+    assert!(notes(&cell).iter().any(|note| note.contains("9 looks")), "{:?}", notes(&cell));
+    let three = records("fio_randread_blocksize_sweep.json").remove(0).cells.remove(0);
+    assert_eq!(three.metrics.iops.unwrap().ci95, None, "three samples are too few");
+}
+
+#[test]
 fn fio_histograms_of_json_plus_come_along() {
     let record = records("fio_jsonplus.json").remove(0);
     let (cell, latency) = (&record.cells[0], record.cells[0].metrics.latency_ns.as_ref().unwrap());
@@ -1139,6 +1152,16 @@ fn what_cannot_be_is_refused_with_the_reason() {
     insta::assert_snapshot!(refused("524288 4 71 99999999999999999999999999 1335 1\n"), @"it looks like iozone output, but iozone: iops of 1e26 cannot be");
     insta::assert_snapshot!(refused("Block: 4K 8K\nWrite: 1.7 MB/s 3.3 MB/s 5.6 MB/s\n"), @"it looks like a dd sweep, but line 2: 3 rates for 2 block sizes");
     insta::assert_snapshot!(refused("4MiB  631M/s  9999999999999999999999999999999999999999999G/s\n"), @"it looks like flashbench --open-au or --find-fat output, but line 1: '9999999999999999999999999999999999999999999G/s' is no rate");
+}
+
+#[test]
+fn floods_are_refused() {
+    assert!(refused(&"ext4: 9s\n".repeat(20_001)).contains("more than 20000 results"));
+    assert!(refused(&"ext4: 9s\n".repeat(200_001)).contains("more than 200000 lines"));
+    let media: String = (0..1001).map(|number| format!("m{number}: 1.00 ms random access time\n")).collect();
+    assert!(refused(&media).contains("more than 1000 media"));
+    let objects = format!("{{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ {}{{}} ] }}", "{},".repeat(400_001));
+    assert!(refused(&objects).contains("more than 400000 objects"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::options::{Job, Options};
 use super::{agreed_block, cell};
-use crate::import::draft::{self, Found, Trouble, estimate, label, note, percentiles, whole_ns};
+use crate::import::draft::{self, Found, Trouble, estimate, label, note, percentiles, room_for_another, whole_ns};
 use crate::import::text::{Source, short};
 use crate::import::{Hints, Importer, Sign};
 
@@ -22,6 +22,8 @@ pub(in crate::import) const IMPORTER: Importer = Importer {
 
 /// The most documents in an array.
 const MOST_DOCUMENTS: usize = 10_000;
+/// The most JSON objects; a job has a few dozen.
+const MOST_OBJECTS: usize = 400_000;
 /// Buckets of a histogram in json+; fio has 1856.
 const MOST_BINS: usize = 10_000;
 /// Submission that takes more than this share of the time is told.
@@ -53,8 +55,8 @@ struct JobOut {
     elapsed: f64,
     #[serde(default, rename = "job options")]
     options: Options,
-    read: Option<Way>,
-    write: Option<Way>,
+    read: Option<Box<Way>>,
+    write: Option<Box<Way>>,
 }
 
 /// One direction of a job.
@@ -73,12 +75,16 @@ struct Way {
     runtime: f64,
     #[serde(default)]
     total_ios: f64,
-    lat_ns: Option<Times>,
-    clat_ns: Option<Times>,
-    slat_ns: Option<Times>,
-    lat: Option<Times>,
-    clat: Option<Times>,
-    slat: Option<Times>,
+    #[serde(default)]
+    iops_stddev: f64,
+    #[serde(default)]
+    iops_samples: f64,
+    lat_ns: Option<Box<Times>>,
+    clat_ns: Option<Box<Times>>,
+    slat_ns: Option<Box<Times>>,
+    lat: Option<Box<Times>>,
+    clat: Option<Box<Times>>,
+    slat: Option<Box<Times>>,
 }
 
 #[derive(Deserialize)]
@@ -124,6 +130,10 @@ fn documents(text: &str) -> Result<Vec<Document>, Trouble> {
     let begins = |line: &&str| line.trim_start().starts_with(['{', '[']);
     let skipped: usize = text.split_inclusive('\n').take_while(|line| !begins(line)).map(str::len).sum();
     let json = text.get(skipped..).unwrap_or_default().trim();
+    // Each result is some objects, and each object costs memory: more of them than any run has is an attack.
+    if json.bytes().filter(|byte| *byte == b'{').count() > MOST_OBJECTS {
+        return Err(Trouble::new(format_args!("it has more than {MOST_OBJECTS} objects")));
+    }
     let unreadable = |error: serde_json::Error| Trouble::new(format_args!("its JSON cannot be read: {error}"));
     let documents: Vec<Document> = if json.starts_with('[') {
         serde_json::from_str(json).map_err(unreadable)?
@@ -170,10 +180,14 @@ fn by_medium(document: &Document) -> Result<Vec<(String, Vec<Cell>)>, Trouble> {
                 add_up(&mut media[*medium].1[*at], cell);
                 continue;
             }
-            let medium = media.iter().position(|(name, _)| *name == filename).unwrap_or_else(|| {
-                media.push((filename.clone(), Vec::new()));
-                media.len() - 1
-            });
+            let medium = match media.iter().position(|(name, _)| *name == filename) {
+                Some(medium) => medium,
+                None => {
+                    room_for_another(&media)?;
+                    media.push((filename.clone(), Vec::new()));
+                    media.len() - 1
+                }
+            };
             media[medium].1.push(cell);
             places.insert(key, (medium, media[medium].1.len() - 1));
         }
@@ -203,16 +217,46 @@ fn of_way(job: &Job, out: &JobOut, direction: Direction, way: &Way) -> Result<Ce
     cell.metrics.iops = Some(estimate(way.iops, cell.ops));
     cell.metrics.bps = Some(estimate(way.bw_bytes.unwrap_or(way.bw * 1024.0), cell.ops));
     label(&mut cell, "job", &out.jobname);
+    add_intervals(&mut cell, way);
     add_latency(&mut cell, way)?;
     Ok(cell)
+}
+
+/// Samples of the rate below which there is no interval.
+const LEAST_SAMPLES: f64 = 5.0;
+
+/// fio looks at the rate twice a second, and gives the standard deviation of what it saw: from these samples comes an interval, narrower than true
+/// where neighbours depend on each other. That is said.
+fn add_intervals(cell: &mut Cell, way: &Way) {
+    let (n, deviation) = (way.iops_samples, way.iops_stddev);
+    let is_usable = (LEAST_SAMPLES..1e9).contains(&n) && deviation > 0.0 && deviation < 1e12 && way.iops > 0.0;
+    if !is_usable {
+        return;
+    }
+    let half = t_975(n - 1.0) * deviation / n.sqrt() / way.iops;
+    for figure in [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten() {
+        figure.ci95 = Some([(figure.value * (1.0 - half)).max(0.0), figure.value * (1.0 + half)]);
+    }
+    note(cell, format!("the interval is that of fio's {n} looks at the rate, as if they did not depend on each other"));
+}
+
+/// The 97.5 % quantile of Student's distribution, to a hundredth from 4 degrees of freedom on (Cornish and Fisher's expansion).
+fn t_975(freedom: f64) -> f64 {
+    let z = 1.959_964_f64;
+    let terms = [
+        (z.powi(3) + z) / 4.0,
+        (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0,
+        (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0,
+    ];
+    z + terms[0] / freedom + terms[1] / freedom.powi(2) + terms[2] / freedom.powi(3)
 }
 
 /// Times of I/Os: submission and completion together where fio has percentiles of that, or no histogram; else completion alone, so that
 /// percentiles, extremes and histogram of a cell are of one kind.
 fn add_latency(cell: &mut Cell, way: &Way) -> Result<(), Trouble> {
     let (total, completion, submission, scale) = match (&way.lat_ns, &way.clat_ns) {
-        (None, None) => (way.lat.as_ref(), way.clat.as_ref(), way.slat.as_ref(), 1e3),
-        (total, completion) => (total.as_ref(), completion.as_ref(), way.slat_ns.as_ref(), 1.0),
+        (None, None) => (way.lat.as_deref(), way.clat.as_deref(), way.slat.as_deref(), 1e3),
+        (total, completion) => (total.as_deref(), completion.as_deref(), way.slat_ns.as_deref(), 1.0),
     };
     let has_detail = |times: &&Times| times.percentile.values().any(|value| *value > 0.0) || !times.bins.is_empty();
     let detail = total.filter(has_detail).or(completion.filter(has_detail));
@@ -269,6 +313,7 @@ fn add_up(sum: &mut Cell, other: Cell) {
     let add = |a: &mut Option<record::Estimate>, b: Option<record::Estimate>| {
         if let (Some(a), Some(b)) = (a, b) {
             a.value += b.value;
+            a.ci95 = None;
             a.n = a.n.saturating_add(b.n);
         }
     };
@@ -294,6 +339,7 @@ fn add_up(sum: &mut Cell, other: Cell) {
     if let (Some(latency), Some(histogram)) = (&mut sum.metrics.latency_ns, &sum.histogram) {
         percentiles(latency, |share| Some(histogram.quantile(share) as f64));
     }
-    sum.flags.retain(|flag| !matches!(flag, record::Flag::Note { text } if text.starts_with("percentiles")));
+    sum.flags
+        .retain(|flag| !matches!(flag, record::Flag::Note { text } if text.starts_with("percentiles") || text.starts_with("the interval")));
     draft::note(sum, "added up from the jobs that fio lists one by one");
 }

@@ -43,7 +43,9 @@ fn read_full(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         }
         found.version = short(fields[1].trim_start_matches("fio-"), 40);
         for (first, direction) in [(READ, Direction::Read), (WRITE, Direction::Write)] {
-            found.cells.extend(of_fields(at, &fields, first, direction)?);
+            if let Some(cell) = of_fields(at, &fields, first, direction)? {
+                found.push(cell)?;
+            }
         }
     }
     Ok(vec![found])
@@ -147,7 +149,7 @@ fn read_jobs(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
                 cell.metrics.bps = Some(estimate(rate * KIB as f64, 1));
                 label(&mut cell, "run", &run);
                 note(&mut cell, "Raspberry Pi Diagnostics has 4 or 32 I/Os in flight, on a file of 64 or 256 MB that caches may hold");
-                found.cells.push(cell);
+                found.push(cell)?;
             }
         }
     }
