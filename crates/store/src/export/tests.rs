@@ -168,6 +168,42 @@ fn fios_json_says_what_fio_would() {
     assert!(document["jobs"].as_array().unwrap().is_empty(), "fio has no word for it");
 }
 
+/// What is compared of a cell that went out and came in again.
+fn gist(cell: &record::Cell) -> (Option<u64>, u32, Option<f64>, u64, Option<u64>, Option<u64>) {
+    let latency = cell.metrics.latency_ns.as_ref();
+    let iops = cell.metrics.iops.map(|found| found.value);
+    (cell.params.block_bytes, cell.params.queue_depth, iops, cell.ops, latency.and_then(|found| found.p50), latency.map(|found| found.max))
+}
+
+#[test]
+fn our_importer_reads_what_fio_would_have_printed() {
+    let one = entry("first", "");
+    let records = crate::import::read("export.json", fio(&one).as_bytes()).unwrap();
+    assert_eq!((records.len(), records[0].cells.len()), (1, 1));
+    let (sent, back) = (&one.run.cells[1], &records[0].cells[0]);
+    assert_eq!((back.test.as_str(), gist(back)), ("random-write", gist(sent)));
+    assert_eq!(back.histogram.as_ref().map(record::Histogram::len), sent.histogram.as_ref().map(record::Histogram::len));
+    // Several runs are an array.
+    let kept = Kept::default();
+    all(FioSink::new(kept.clone()), &entries()).unwrap();
+    let records = crate::import::read("export.json", kept.text().as_bytes()).unwrap();
+    assert_eq!(records.iter().map(|record| record.cells.len()).sum::<usize>(), 2);
+}
+
+#[test]
+fn our_importer_reads_our_csv() {
+    let kept = Kept::default();
+    csv(&entries(), kept.clone()).unwrap();
+    let records = crate::import::read("export.csv", kept.text().as_bytes()).unwrap();
+    assert_eq!(records.len(), 2, "one a run");
+    for (record, entry) in records.iter().zip(entries()) {
+        let (sent, back) = (&entry.run.cells[1], &record.cells[1]);
+        assert_eq!((&back.test, gist(back), &back.params.content), (&sent.test, gist(sent), &sent.params.content));
+        assert_eq!(back.metrics.iops.and_then(|found| found.ci95), sent.metrics.iops.and_then(|found| found.ci95));
+        assert_eq!(record.medium.capacity_bytes, entry.run.capacity_bytes);
+    }
+}
+
 #[test]
 fn every_column_is_explained() {
     let page = include_str!("../../../../docs/collection.md");
