@@ -37,6 +37,8 @@ pub enum Command {
     Report(ReportFlags),
     /// Holds media against each other: who is faster at what, where curves cross, who is best for what.
     Compare(CompareFlags),
+    /// Makes a site of a collection: a table to sort, filter and compare, a page a medium, all data; plain files.
+    Publish(crate::commands::publish::PublishFlags),
     /// Tries file systems and schedulers with real work, and says which to use.
     Matrix(Box<MatrixFlags>),
     /// Does recorded I/O again: captures, blktrace, fio iologs; as recorded, faster, or as fast as possible.

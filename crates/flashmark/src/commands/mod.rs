@@ -7,6 +7,7 @@ pub mod export;
 pub mod import;
 pub mod list;
 pub mod matrix;
+pub mod publish;
 pub mod replay;
 pub mod report;
 pub mod resume;

@@ -1,0 +1,74 @@
+//! `flashmark publish`: a collection as a tree of files that anything serves.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use report::words;
+
+use crate::exit::{Exit, OrExit, Result, usage};
+use crate::outputs::print;
+
+mod place;
+mod source;
+mod tree;
+
+use place::Place;
+use source::Source;
+
+/// Flags of `publish`.
+#[derive(Debug, Args)]
+pub struct PublishFlags {
+    /// Where the site is made. A directory that is no such site and not empty is never touched.
+    pub dir: PathBuf,
+    /// Which runs; without any, all of this machine that measured something.
+    #[arg(conflicts_with = "database")]
+    pub runs: Vec<String>,
+    /// A collection instead of runs: sqlite:FILE, or postgres://.. where this build knows it.
+    #[arg(long, value_name = "ADDRESS")]
+    pub database: Option<String>,
+    /// What the site is called.
+    #[arg(long, default_value = "Flashmark collection")]
+    pub title: String,
+    /// The full address it will have, for example https://example.org/cards/; feed readers need it.
+    #[arg(long, value_name = "URL")]
+    pub address: Option<String>,
+    /// Without the built-in reference data.
+    #[arg(long)]
+    pub no_reference: bool,
+}
+
+/// Runs the command.
+pub fn run(flags: &PublishFlags) -> Result {
+    let place = Place::take(&flags.dir)?;
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let source = match &flags.database {
+        Some(address) => Source::of_database(address, flags.no_reference, &now)?,
+        None => Source::of_runs(&flags.runs, flags.no_reference, &now)?,
+    };
+    if source.is_empty() {
+        return usage("there is nothing to publish; measure something first: flashmark run . --suite quick");
+    }
+    let made = tree::Made { title: flags.title.clone(), address: address(flags)?, now };
+    let written = tree::write(place.scratch(), &source, &made).or_internal()?;
+    place.appear()?;
+    let index = flags.dir.join("index.html");
+    print(&format!(
+        "{}, {}, {} in {}\nOpen {}, or serve the directory with any file server.\n",
+        words::count(source.media(), "line"),
+        words::count(source.runs(), "run"),
+        words::count(written, "file"),
+        flags.dir.display(),
+        index.display()
+    ))?;
+    Ok(Exit::Done)
+}
+
+/// The site's address with a slash at its end.
+fn address(flags: &PublishFlags) -> Result<Option<String>> {
+    let Some(address) = &flags.address else { return Ok(None) };
+    let has_host = ["https://", "http://"].iter().any(|scheme| address.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
+    if !has_host || address.contains(|c: char| c.is_whitespace() || c.is_control() || "\"<>?#".contains(c)) {
+        return usage(format_args!("'{}' is no address of a site; write it as https://example.org/cards/", words::clean(address)));
+    }
+    Ok(Some(format!("{}/", address.trim_end_matches('/'))))
+}

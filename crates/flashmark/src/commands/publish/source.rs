@@ -1,0 +1,157 @@
+//! What is published: a collection, or runs put into one for the occasion; and the reference data beside it.
+
+use std::collections::BTreeSet;
+
+use record::collection::{Entry, Line, Origin};
+use record::{MediumKind, Published, Record, TargetKind};
+use store::Store;
+use store::collection::{Address, Collection, Submission};
+
+use crate::commands::show::load;
+use crate::exit::{OrExit, Result};
+
+/// The lines to publish, each with the collection that has its runs.
+pub struct Source {
+    lines: Vec<(Line, Collection)>,
+    collections: Vec<Collection>,
+}
+
+impl Source {
+    /// The collection at an address. Nothing is written to it.
+    pub fn of_database(address: &str, no_reference: bool, now: &str) -> Result<Source> {
+        let address = Address::parse(address).or_usage()?;
+        if let Address::Sqlite(path) = &address
+            && !path.is_file()
+        {
+            // Opening would make an empty one.
+            return crate::exit::usage(format_args!("there is no collection at '{}'", path.display()));
+        }
+        let theirs = Collection::open(&address).or_usage()?;
+        let has_reference = theirs.all_lines().or_internal()?.iter().any(|line| line.origin == Origin::Reference);
+        let mut collections = vec![theirs];
+        if !no_reference && !has_reference {
+            collections.push(reference(now)?);
+        }
+        Source::of(collections)
+    }
+
+    /// Runs of this machine: those named, or all that measured something.
+    pub fn of_runs(names: &[String], no_reference: bool, now: &str) -> Result<Source> {
+        let own = Collection::open(&Address::Memory).or_internal()?;
+        for name in names {
+            submit(&own, &load(name)?, now)?;
+        }
+        if names.is_empty() {
+            submit_all(&own, now)?;
+        }
+        let mut collections = vec![own];
+        if !no_reference {
+            collections.push(reference(now)?);
+        }
+        Source::of(collections)
+    }
+
+    fn of(collections: Vec<Collection>) -> Result<Source> {
+        let mut taken = BTreeSet::new();
+        let mut lines = Vec::new();
+        for collection in &collections {
+            let found = collection.all_lines().or_internal()?;
+            let named = found.into_iter().filter(|line| report::collection::is_slug(&line.slug) && taken.insert(line.slug.clone()));
+            lines.extend(named.map(|line| (line, collection.clone())));
+        }
+        Ok(Source { lines, collections })
+    }
+
+    /// Whether there is nothing of one's own.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// How many lines there are.
+    pub fn media(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// How many runs are behind them.
+    pub fn runs(&self) -> usize {
+        self.lines.iter().map(|(line, _)| line.runs as usize).sum()
+    }
+
+    /// All lines.
+    pub fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().map(|(line, _)| line)
+    }
+
+    /// A line by its place among [`Source::lines`], with its runs, the newest first.
+    pub fn medium(&self, at: usize) -> anyhow::Result<(&Line, Vec<Entry>)> {
+        let (line, collection) = &self.lines[at];
+        Ok((line, collection.runs_of(&line.slug)?))
+    }
+
+    /// The runs that came in last, the newest first.
+    pub fn latest(&self, n: usize) -> anyhow::Result<Vec<Entry>> {
+        let mut latest = Vec::new();
+        for collection in &self.collections {
+            latest.extend(collection.latest(n)?);
+        }
+        latest.sort_by(|a, b| b.received.cmp(&a.received));
+        latest.truncate(n);
+        Ok(latest)
+    }
+}
+
+/// The built-in reference data.
+fn reference(now: &str) -> Result<Collection> {
+    let collection = Collection::open(&Address::Memory).or_internal()?;
+    collection.keep_reference(&store::reference::entries(), now).or_internal()?;
+    Ok(collection)
+}
+
+/// All runs of this machine. What cannot be read, or measured nothing, is passed over and said.
+fn submit_all(own: &Collection, now: &str) -> Result<()> {
+    for run in Store::open(Store::default_root()).runs().or_usage()? {
+        let record = match (&run.overview, run.dir.load()) {
+            (Ok(_), Ok(record)) => record,
+            (Err(reason), _) => {
+                eprintln!("flashmark: {} is left out: {}", run.dir.name(), report::words::clean(reason));
+                continue;
+            }
+            (_, Err(error)) => {
+                eprintln!("flashmark: {} is left out: {}", run.dir.name(), report::words::clean(&error.to_string()));
+                continue;
+            }
+        };
+        if record.cells.is_empty() {
+            eprintln!("flashmark: {} is left out: nothing was measured yet", run.dir.name());
+            continue;
+        }
+        submit(own, &record, now)?;
+    }
+    Ok(())
+}
+
+/// Takes the published subset of a run in; it came in when it ended.
+fn submit(own: &Collection, record: &Record, now: &str) -> Result<()> {
+    let received = record.run.finished.as_ref().or(record.run.started.as_ref());
+    let received = received.map_or_else(|| now.to_owned(), |time| utc(time).unwrap_or_else(|| now.to_owned()));
+    let submission = Submission::new(Published::from(record), findings::headline(record), origin(record), received);
+    own.submit(submission).or_internal()?;
+    Ok(())
+}
+
+/// A time of a record in UTC, to the second.
+fn utc(time: &str) -> Option<String> {
+    let time: jiff::Timestamp = time.parse().ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+}
+
+/// Where a run of this machine comes from.
+fn origin(record: &Record) -> Origin {
+    let is_simulated =
+        record.medium.kind == MediumKind::Simulated || record.target.kind == TargetKind::Simulated || record.medium.profile.is_some();
+    match record.run.software.name.as_str() {
+        _ if is_simulated => Origin::Simulated,
+        "flashmark" | "" => Origin::Measured,
+        _ => Origin::Imported,
+    }
+}

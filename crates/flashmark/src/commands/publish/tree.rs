@@ -1,0 +1,195 @@
+//! Writes all pages and files of a site into a directory. Media are taken one by one, so that a collection of any size fits.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result};
+use record::collection::{Figure, Line, Model, Origin, Page, Query, SortBy};
+use report::collection::{self as pages, Item, MOST_COMPARED, Site, data, query};
+
+use super::source::Source;
+
+/// What is said of the site as a whole.
+pub struct Made {
+    pub title: String,
+    /// Its full address, with a slash at its end.
+    pub address: Option<String>,
+    /// RFC 3339.
+    pub now: String,
+}
+
+/// Results in the feed.
+const FEED: usize = 50;
+
+/// A directory that is being filled.
+struct Tree<'a> {
+    dir: &'a Path,
+    written: AtomicUsize,
+}
+
+impl Tree<'_> {
+    fn write(&self, path: &str, text: &str) -> Result<()> {
+        fs::write(self.dir.join(path), text).with_context(|| format!("cannot write {path}"))?;
+        self.written.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Writes the site; returns how many files it has.
+pub fn write(dir: &Path, source: &Source, made: &Made) -> Result<usize> {
+    let tree = Tree { dir, written: AtomicUsize::new(0) };
+    for folder in ["assets", "medium", "compare", "data", "data/medium", "data/run"] {
+        fs::create_dir(dir.join(folder)).with_context(|| format!("cannot make {folder}"))?;
+    }
+    let lines: Vec<&Line> = source.lines().collect();
+    let site = site(&lines, made);
+    for asset in pages::assets() {
+        tree.write(&asset.path, asset.text)?;
+    }
+    tables(&tree, &site, &lines)?;
+    texts(&tree, &site, source)?;
+    whole(&tree, made, &lines)?;
+    feed(&tree, &site, source, &lines)?;
+    comparisons(&tree, &site, source, &lines)?;
+    media(&tree, &site, source, &lines)?;
+    Ok(tree.written.into_inner())
+}
+
+fn site(lines: &[&Line], made: &Made) -> Site {
+    let filled = |shelf: &Query| lines.iter().any(|line| pages::lies_on(line, shelf));
+    Site {
+        title: made.title.clone(),
+        place: pages::Place::Tree,
+        base: made.address.clone(),
+        made: Some(made.now.clone()),
+        shelves: Some(pages::shelves().into_iter().map(|shelf| shelf.query).filter(filled).collect()),
+    }
+}
+
+/// The table in every order, and each shelf in the usual one.
+fn tables(tree: &Tree, site: &Site, lines: &[&Line]) -> Result<()> {
+    let all: Vec<&Line> = lines.iter().copied().filter(|line| pages::lies_on(line, &Query::default())).collect();
+    for sort in pages::orders() {
+        let usual = sort == SortBy::Figure(Figure::RandomWrite4k);
+        sorted(tree, site, all.clone(), &Query { sort: (!usual).then_some(sort), ..Query::default() })?;
+    }
+    for shelf in site.shelves.iter().flatten().filter(|shelf| **shelf != Query::default()) {
+        let on = lines.iter().copied().filter(|line| pages::lies_on(line, shelf)).collect();
+        sorted(tree, site, on, shelf)?;
+    }
+    Ok(())
+}
+
+/// The pages of lines in the order that is asked for.
+fn sorted(tree: &Tree, site: &Site, mut lines: Vec<&Line>, asked: &Query) -> Result<()> {
+    pages::order(&mut lines, asked.sort.unwrap_or(SortBy::Figure(Figure::RandomWrite4k)));
+    let total = lines.len() as u64;
+    let empty: &[&Line] = &[];
+    let chunks: Vec<&[&Line]> = if lines.is_empty() { vec![empty] } else { lines.chunks(query::LINES as usize).collect() };
+    for (number, chunk) in chunks.into_iter().enumerate() {
+        let asked = Query { page: number as u32, ..asked.clone() };
+        let page = Page { lines: chunk.iter().map(|line| (*line).clone()).collect(), total };
+        let file = pages::file_of(&asked).context("a shelf or an order without a file")?;
+        tree.write(&file, &pages::table(site, &page, &asked))?;
+    }
+    Ok(())
+}
+
+fn texts(tree: &Tree, site: &Site, source: &Source) -> Result<()> {
+    tree.write("methodology.html", &pages::methodology(site))?;
+    tree.write("about.html", &pages::about(site, source.media() as u64, source.runs() as u64))?;
+    for name in pages::TEXTS.iter().map(|(name, _, _)| *name).chain(["findings"]) {
+        let page = pages::text_page(site, name).context("a page of text that is listed and missing")?;
+        tree.write(&format!("{name}.html"), &page)?;
+    }
+    Ok(())
+}
+
+/// The whole collection as JSON, as CSV, and in the short form for the script.
+fn whole(tree: &Tree, made: &Made, lines: &[&Line]) -> Result<()> {
+    let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": made.title, "made": made.now }).to_string();
+    let open = head.trim_end_matches('}').to_owned() + ",\"lines\":[\n";
+    let list = |path: &str, open: &str, each: fn(&Line) -> String| -> Result<()> {
+        let mut file = BufWriter::new(fs::File::create(tree.dir.join(path)).with_context(|| format!("cannot write {path}"))?);
+        file.write_all(open.as_bytes())?;
+        for (at, line) in lines.iter().enumerate() {
+            let between = if at == 0 { "" } else { ",\n" };
+            write!(file, "{between}{}", each(line))?;
+        }
+        file.write_all(b"\n]}\n")?;
+        file.flush()?;
+        tree.written.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    };
+    list("data/collection.json", &open, data::line_json)?;
+    list("data/table.json", "{\"schema\":\"flashmark-table/1\",\"lines\":[\n", data::short_json)?;
+    let csv: String = std::iter::once(data::csv_head()).chain(lines.iter().map(|line| data::line_csv(line))).collect();
+    tree.write("data/collection.csv", &csv)
+}
+
+fn feed(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()> {
+    let by_model: HashMap<(&Model, Origin, bool), &Line> =
+        lines.iter().map(|line| ((&line.model, line.origin, line.is_fake), *line)).collect();
+    let latest = source.latest(FEED)?;
+    let line_of = |entry: &record::collection::Entry| by_model.get(&(&entry.model, entry.origin, entry.headline.is_fake)).copied();
+    let items: Vec<Item> =
+        latest.iter().filter_map(|entry| line_of(entry).map(|line| Item { entry, slug: &line.slug, name: &line.name })).collect();
+    tree.write("feed.atom", &pages::feed(site, &items))
+}
+
+/// The best of each kind side by side, and the page on which the script compares others.
+fn comparisons(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()> {
+    let mut ready = Vec::new();
+    for (kind, _) in query::KINDS {
+        let fits = |line: &Line| line.model.kind == kind && !line.is_fake && line.figures.contains_key(&Figure::RandomWrite4k);
+        let mut best: Vec<&Line> = lines.iter().copied().filter(|line| fits(line) && line.origin != Origin::Simulated).collect();
+        pages::order(&mut best, SortBy::Figure(Figure::RandomWrite4k));
+        best.truncate(MOST_COMPARED);
+        if best.len() < 2 {
+            continue;
+        }
+        let media = best.iter().map(|line| medium_of(source, lines, line)).collect::<Result<Vec<_>>>()?;
+        tree.write(&pages::ready_file(kind), &pages::compare_kind(site, kind, &media))?;
+        ready.push(kind);
+    }
+    tree.write("compare.html", &pages::choose(site, &ready))
+}
+
+fn medium_of(source: &Source, lines: &[&Line], wanted: &Line) -> Result<(Line, Vec<record::collection::Entry>)> {
+    let at = lines.iter().position(|line| line.slug == wanted.slug).context("a line that is gone")?;
+    let (line, entries) = source.medium(at)?;
+    Ok((line.clone(), entries))
+}
+
+/// A page and the data of each medium and each run, on as many threads as there are processors.
+fn media(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()> {
+    let mut by_model: HashMap<&Model, Vec<&Line>> = HashMap::new();
+    for line in lines {
+        by_model.entry(&line.model).or_default().push(line);
+    }
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<()> {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= lines.len() {
+                return Ok(());
+            }
+            let (line, mut entries) = source.medium(at)?;
+            let others = by_model.get(&line.model).into_iter().flatten();
+            let beside: Vec<Line> = others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
+            tree.write(&format!("medium/{}.html", line.slug), &pages::medium_beside(site, line, &entries, &beside))?;
+            for entry in entries.iter_mut().filter(|entry| pages::is_slug(&entry.id)) {
+                tree.write(&format!("data/run/{}.json", entry.id), &data::run_json(entry))?;
+            }
+            tree.write(&format!("data/medium/{}.json", line.slug), &data::medium_json(line, entries))?;
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
