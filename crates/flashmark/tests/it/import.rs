@@ -1,0 +1,122 @@
+//! Importing the output of other tools, as a user meets it.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use crate::support::{Flashmark, Ran, Scratch, read_record};
+
+fn fixture(name: &str) -> String {
+    format!("{}/../../fixtures/import/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Directories of the imported runs: they have a record and no journal.
+fn imported(flashmark: &Flashmark) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(flashmark.home()).unwrap().map(|entry| entry.unwrap().path());
+    let mut runs: Vec<_> = entries.filter(|path| path.join("record.json").is_file()).collect();
+    runs.sort();
+    runs
+}
+
+#[test]
+fn a_file_becomes_a_run_that_every_command_shows() {
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&[
+        "import",
+        &fixture("fio_randwrite-4k-qd1.json"),
+        "--vendor",
+        "SanDisk",
+        "--model",
+        "SD32G",
+        "--capacity",
+        "32GB",
+        "--kind",
+        "sd",
+    ]);
+    insta::assert_snapshot!(ran.out, @"fio_randwrite-4k-qd1.json: fio 3.33 of SD32G, 1 result (random-write) -> fio-a6ce9965b86397cb");
+    let run = imported(&flashmark).remove(0);
+    let name = run.file_name().unwrap().to_str().unwrap();
+    let source = std::fs::read(run.join("imported.txt")).unwrap();
+    assert_eq!(source, std::fs::read(fixture("fio_randwrite-4k-qd1.json")).unwrap(), "the text is kept beside the record");
+    let record = read_record(&run.join("record.json"));
+    assert_eq!((record.run.software.name.as_str(), record.medium.vendor.as_deref()), ("fio", Some("SanDisk")));
+    assert!(!record.findings.is_empty(), "conclusions are drawn");
+    insta::assert_snapshot!(flashmark.done(&["runs"]).out, @"fio-a6ce9965b86397cb                         complete       1/1   cells  SanDisk SD32G");
+    assert!(flashmark.done(&["show", name]).out.contains("SanDisk"));
+    assert!(flashmark.done(&["show", name, "--all"]).out.contains("8600"));
+    let page = flashmark.home().join("page.html");
+    flashmark.done(&["report", name, "--html", page.to_str().unwrap()]);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("fio 3.33"), "the page says what measured it");
+}
+
+#[test]
+fn the_same_file_again_is_the_same_run() {
+    let flashmark = Flashmark::new();
+    let file = fixture("hdparm_tT.txt");
+    flashmark.done(&["import", &file]);
+    assert!(flashmark.done(&["import", &file, &file]).out.contains("was there already"));
+    assert_eq!(imported(&flashmark).len(), 1);
+}
+
+#[test]
+fn a_plan_keeps_nothing() {
+    let flashmark = Flashmark::new();
+    insta::assert_snapshot!(flashmark.done(&["import", "--plan", &fixture("f3read_damaged.txt"), &fixture("article_seeker_list.txt")]).out, @r"
+    f3read_damaged.txt: f3 8.0, 2 results (f3:read, verify) -> would be f3-5e85ad62d512c049
+    article_seeker_list.txt: seeker of Lexar, 1 result (seek) -> would be seeker-47a570366350b435-1
+    article_seeker_list.txt: seeker of Transcend, 1 result (seek) -> would be seeker-47a570366350b435-2
+    article_seeker_list.txt: seeker of Duracell, 1 result (seek) -> would be seeker-47a570366350b435-3
+    ");
+    assert_eq!(imported(&flashmark), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn what_is_not_understood_is_told_and_the_others_are_imported() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let strange = scratch.file("notes.txt", "Buy milk\n");
+    let cut = scratch.file("cut.json", "{ \"fio version\" : \"fio-3.33\", \"jobs\" : [ { \"jobname\" : \"a\"");
+    let broken = scratch.file("table.txt", "  KB reclen write rewrite\n");
+    let words = [strange, cut, broken].map(|path| path.to_str().unwrap().to_owned());
+    let ran = flashmark.run(&["import", &words[0], &words[1], &words[2], &fixture("seeker.txt"), "/nowhere/at/all", scratch.word()]);
+    assert_eq!(ran.code, Some(2));
+    let said = ran.said(&[(&called(scratch.path()), "DIR")]);
+    insta::assert_snapshot!(said, @r"
+    exit 2
+    flashmark: notes.txt: it is not the output of a tool that is known (fio JSON, fio terse output, Raspberry Pi Diagnostics output, fio output, iozone output, iozone throughput output, dd output, a dd sweep, flashbench -a output, flashbench --open-au or --find-fat output, f3 output, hdparm output, ioping output, seeker output, KDiskMark or CrystalDiskMark text, iostat -x output, a list of completion times, Flashmark's own CSV)
+    flashmark: cut.json: it looks like fio JSON, but its JSON cannot be read: EOF while parsing an object at line 1 column 58
+    flashmark: table.txt: it is not understood: it looks most like iozone output; missing: a line of results: KB, record length, then figures
+    flashmark: all: it cannot be read: No such file or directory (os error 2)
+    flashmark: DIR: it is a directory; name the files in it
+    --- and on standard output
+    seeker.txt: seeker 2.0 of loop1, 1 result (seek) -> seeker-a354ec45732f4da5
+    ");
+    assert_eq!(imported(&flashmark).len(), 1);
+}
+
+fn called(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let flashmark = Flashmark::new();
+    let file = std::fs::File::open(fixture("ioping_c5.txt")).unwrap();
+    let ran = Ran::of(flashmark.command(&["import", "-"]).stdin(Stdio::from(file)));
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(ran.out.starts_with("-: ioping of loop0, 1 result"), "{ran}");
+}
+
+#[test]
+fn a_fake_that_f3_found_is_one_here_too() {
+    let flashmark = Flashmark::new();
+    flashmark.done(&["import", &fixture("f3_9_probe_wraparound.txt")]);
+    let name = called(&imported(&flashmark)[0]);
+    let told = flashmark.done(&["show", &name, "--findings"]).out;
+    assert!(told.contains("It is a fake"), "{told}");
+}
+
+#[test]
+fn the_yardstick_of_the_charts_is_the_published_one() {
+    let published = store::reference::yardsticks();
+    let disk = published.iter().find(|one| one.name == report::yardstick::DISK).unwrap();
+    assert_eq!(disk.value, report::yardstick::DISK_IOPS);
+}
