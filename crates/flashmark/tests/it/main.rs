@@ -12,7 +12,6 @@ mod failing;
 mod findings;
 mod import;
 mod matrix;
-mod publish;
 mod refusals;
 mod replay;
 mod sim_runs;
