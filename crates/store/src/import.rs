@@ -180,7 +180,8 @@ pub fn read_with(name: &str, bytes: &[u8], hints: &Hints) -> Result<Vec<Record>,
 /// A record of our own as JSON, or the CSV that `flashmark export` writes.
 fn own(text: &str) -> Option<Result<Vec<Record>, ImportError>> {
     let broken = |tool, what: String| Err(ImportError::Broken { tool, what });
-    if text.starts_with('{') && text.get(..text.floor_char_boundary(200))?.contains("\"flashmark/") {
+    let head: String = text.chars().take(200).collect();
+    if head.starts_with('{') && head.contains("\"flashmark/") {
         let read = Record::from_json(text).map_err(|error| error.to_string());
         return Some(read.map_or_else(|what| broken("a flashmark record", what), |record| Ok(vec![record])));
     }

@@ -40,7 +40,7 @@ fn summary(line: &str) -> Option<(u64, &str, &str)> {
     let bytes = whole(bytes)?;
     let copied = || {
         let (_, rest) = rest.split_once("copied, ")?;
-        rest.split_once(", ").map(|(time, rate)| (time, rate))
+        rest.split_once(", ")
     };
     let transferred = || rest.strip_prefix("transferred in ")?.split_once(" (");
     let (time, rate) = copied().or_else(transferred)?;

@@ -49,7 +49,7 @@ fn time_ns(text: &str) -> Option<f64> {
     let (value, unit) = (signed(text.get(..end)?)?, text.get(end..)?);
     let factor = match unit {
         "ns" | "n" => 1.0,
-        "" if value < 0.0 || value == 0.0 => 1.0,
+        "" if value <= 0.0 => 1.0,
         "s" => 1e9,
         "ms" | "m" => 1e6,
         "us" | "u" => 1e3,

@@ -131,7 +131,7 @@ fn of_look(at: usize, columns: &[(&str, &str)]) -> Result<Cell, Trouble> {
     Ok(cell)
 }
 
-/// "Linux 6.1.0 (name) 	11/20/26 	_x86_64_	(2 CPU)". The name of the machine is left out.
+/// "Linux 6.1.0 (name) 11/20/26 _x86_64_ (2 CPU)", with tabs between. The name of the machine is left out.
 fn host(banner: &str) -> Host {
     let kernel = banner.split_whitespace().nth(1).map(|kernel| short(kernel, 60));
     let cpus = banner.rsplit_once('(').and_then(|(_, rest)| rest.split_whitespace().next()).and_then(whole);

@@ -55,8 +55,8 @@ fn read(source: &Source, _: &Hints) -> Result<Vec<Found>, Trouble> {
         }
     }
     found.cells.extend(parts.drain(..).map(finished));
-    let names = source.numbered().skip_while(|(_, line)| !line.starts_with("Disk stats"));
-    if let Some((_, disk)) = names.filter(|(_, line)| line.contains(": ios=")).next() {
+    let mut names = source.numbered().skip_while(|(_, line)| !line.starts_with("Disk stats"));
+    if let Some((_, disk)) = names.find(|(_, line)| line.contains(": ios=")) {
         found.on(&format!("/dev/{}", disk.trim().split(':').next().unwrap_or_default()));
     }
     Ok(vec![found])
