@@ -41,9 +41,13 @@ CREATE TABLE line_details (
 
 -- Lines in any order, either way round; what has no figure comes last.
 CREATE INDEX lines_name ON lines (name_folded, slug);
+CREATE INDEX lines_name_falling ON lines (name_folded DESC, slug);
 CREATE INDEX lines_capacity ON lines (capacity_gb, slug);
+CREATE INDEX lines_capacity_falling ON lines (capacity_gb DESC, slug);
 CREATE INDEX lines_runs ON lines (runs, slug);
+CREATE INDEX lines_runs_falling ON lines (runs DESC, slug);
 CREATE INDEX lines_latest ON lines (latest, slug);
+CREATE INDEX lines_latest_falling ON lines (latest DESC, slug);
 CREATE INDEX lines_random_write_4k_most ON lines ((random_write_4k IS NULL), random_write_4k DESC, slug);
 CREATE INDEX lines_random_write_4k_least ON lines ((random_write_4k IS NULL), random_write_4k, slug);
 CREATE INDEX lines_worst_stall_most ON lines ((worst_stall IS NULL), worst_stall DESC, slug);

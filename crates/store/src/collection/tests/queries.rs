@@ -10,6 +10,7 @@ use record::collection::{Figure, Line, Model, Origin, Query, SortBy, Standing};
 
 use super::Database;
 use super::made::{fixture, run};
+use super::suite::all_of;
 use crate::collection::{Collection, Submission};
 
 /// SplitMix64.
@@ -166,13 +167,10 @@ pub fn figures_are_naive_medians(database: &Database) {
     for part in sent.chunks(7) {
         collection.submit_all(part.to_vec()).unwrap();
     }
-    let mut entries = Vec::new();
-    collection.each_entry(&mut |entry| Ok(entries.push(entry))).unwrap();
-    for entry in entries.iter().step_by(9) {
+    for entry in all_of(&collection).iter().step_by(9) {
         collection.withdraw(&entry.id, "owner", "", "2026-09-01T00:00:00Z").unwrap();
     }
-    let mut kept = Vec::new();
-    collection.each_entry(&mut |entry| Ok(kept.push(entry))).unwrap();
+    let kept = all_of(&collection);
     let mut groups: BTreeMap<(Model, Origin, bool), Vec<&record::collection::Entry>> = BTreeMap::new();
     for entry in &kept {
         groups.entry((entry.model.clone(), entry.origin, entry.headline.is_fake)).or_default().push(entry);

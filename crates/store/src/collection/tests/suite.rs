@@ -12,6 +12,17 @@ fn line_of(collection: &Collection, slug: &str) -> record::collection::Line {
     collection.line(slug).unwrap().unwrap()
 }
 
+/// All accepted runs, in the order in which they came in.
+pub fn all_of(collection: &Collection) -> Vec<Entry> {
+    let mut all = Vec::new();
+    let mut take = |entry| {
+        all.push(entry);
+        Ok(())
+    };
+    collection.each_entry(&mut take).unwrap();
+    all
+}
+
 pub fn a_run_comes_back_as_it_was_sent(database: &Database) {
     let collection = database.open();
     let sent = submission(1, "SD32G", Some("Raspberry Pi 4"), 1.5);
@@ -34,9 +45,7 @@ pub fn a_run_comes_back_as_it_was_sent(database: &Database) {
     assert_eq!(collection.entry(&receipt.id).unwrap(), Some(expected.clone()));
     assert_eq!(collection.runs_of(&receipt.slug).unwrap(), vec![expected.clone()]);
     assert_eq!(collection.latest(10).unwrap(), vec![expected.clone()]);
-    let mut all = Vec::new();
-    collection.each_entry(&mut |entry| Ok(all.push(entry))).unwrap();
-    assert_eq!(all, vec![expected]);
+    assert_eq!(all_of(&collection), vec![expected]);
     assert_eq!(collection.counts().unwrap(), Counts { accepted: 1, lines: 1, ..Counts::default() });
     assert_eq!(collection.entry("nobody").unwrap(), None);
     assert_eq!(collection.line("nobody").unwrap(), None);
