@@ -2,7 +2,8 @@
 
 use sim::Profile;
 
-use crate::exit::{Exit, Result, usage};
+use crate::exit::{Exit, Result};
+use crate::opened::{find_profile, profile_text};
 use crate::outputs::print;
 
 /// `flashmark sim list`.
@@ -14,15 +15,13 @@ pub fn list() -> Result {
     Ok(Exit::Done)
 }
 
-/// `flashmark sim show PROFILE`.
+/// `flashmark sim show PROFILE`: also of one's own, and by the name that `run` takes.
 pub fn show(name: &str) -> Result {
-    match Profile::text(name) {
-        Some(text) => {
-            print(text)?;
-            Ok(Exit::Done)
-        }
-        None => usage(unknown(name)),
-    }
+    let name = name.strip_prefix("sim:").unwrap_or(name);
+    let text = profile_text(name)?;
+    find_profile(name)?; // what is shown is a profile
+    print(&text)?;
+    Ok(Exit::Done)
 }
 
 /// There is no such profile; the closest names.

@@ -18,7 +18,7 @@ use suite::{Plan, Site, Stage};
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::request::Request;
 
-pub use simulated::find as find_profile;
+pub use simulated::{find as find_profile, text_of as profile_text};
 pub use stages::{clean_up_after_killed_runs, state_dir};
 
 /// From this load average per core on, others compete with the measurement.

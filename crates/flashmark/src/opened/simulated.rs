@@ -76,14 +76,21 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
 
 /// A built-in profile by name, or one of the user's own by its file.
 pub fn find(name: &str) -> Result<Profile> {
-    if let Some(profile) = Profile::builtin(name) {
-        return Ok(profile.clone());
+    match Profile::builtin(name) {
+        Some(profile) => Ok(profile.clone()),
+        None => Profile::parse(name, &text_of(name)?).or_usage(),
+    }
+}
+
+/// A profile as it is written down.
+pub fn text_of(name: &str) -> Result<String> {
+    if let Some(text) = Profile::text(name) {
+        return Ok(text.to_owned());
     }
     if !name.ends_with(".toml") {
         return usage(unknown(name));
     }
-    let text = std::fs::read_to_string(name)
+    std::fs::read_to_string(name)
         .map_err(|error| anyhow::anyhow!("sim:{name}: {error}; name a file with a profile, or one of `flashmark sim list`"))
-        .or_usage()?;
-    Profile::parse(name, &text).or_usage()
+        .or_usage()
 }
