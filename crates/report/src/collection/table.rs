@@ -31,6 +31,8 @@ struct TablePage<'a> {
     summary: String,
     compare: String,
     downloads: Vec<(&'static str, String)>,
+    /// What this page asks for, whatever its number: the script goes on from there.
+    own: String,
     /// Where the script finds all lines; nothing on a live site, which answers by itself.
     source: Option<String>,
     simulated: String,
@@ -132,6 +134,7 @@ impl<'a> TablePage<'a> {
             summary: summary(page, asked),
             compare: links.text("compare"),
             downloads: vec![("CSV", data("csv")), ("JSON", data("json"))],
+            own: query::to_text(&Query { page: 0, ..asked.clone() }),
             source: (!links.live()).then(|| links.file("data/table.json")),
             simulated: links.table(&Query { origins: vec![Origin::Simulated], ..Query::default() }),
         }

@@ -141,7 +141,7 @@
     var source = table.dataset.source;
     if (source) {
       var heads = table.querySelectorAll("thead th[data-key]");
-      var state = new URLSearchParams(location.search);
+      var state = new URLSearchParams(location.search.length > 1 ? location.search : table.dataset.query);
       var sorts = {
         name: { value: function () { return 0; }, falls: false },
         capacity: { value: function (it) { return it.gb; }, falls: true },
