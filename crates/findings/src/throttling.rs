@@ -127,7 +127,7 @@ fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
         let segments = Some(levels(series)).filter(|levels| levels.len() > 1)?;
         let (fast_bps, slow_bps) =
             (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
-        let reason = alternation(&segments).or_else(|| warmth(cell, series, &segments))?;
+        let reason = alternation(&segments).or_else(|| returns(series, &segments)).or_else(|| warmth(cell, series, &segments))?;
         Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
     });
     told.or_else(|| {
@@ -137,12 +137,38 @@ fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
     })
 }
 
-/// It fell and was fast again (four fifths of what it was), without a pause.
+/// It fell and was fast again (four fifths of what it was) for as long as makes a level, without a pause.
 fn alternation(levels: &[(f64, f64)]) -> Option<String> {
     let first = levels.first()?.1;
     let falls = levels.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
-    let back = levels.windows(2).filter(|pair| pair[1].1 > pair[0].1 && pair[1].1 >= 0.8 * first).count();
+    let back = levels.windows(2).filter(|pair| pair[1].1 > pair[0].1 && pair[1].1 >= BACK * first).count();
     (falls >= 1 && back >= 1).then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
+}
+
+/// What is as good as the first level, when it comes back.
+const BACK: f64 = 0.8;
+/// Windows in a row that make a short return, or the slow stretch before it; one alone may be chance.
+const SHORT: usize = 2;
+/// Short returns that tell. A cache that empties a little while nothing is asked of it may be fast once more.
+const RETURNS: usize = 2;
+
+/// It fell and was fast again for moments, too short for a level: what is just below the limit when it cools is above it soon.
+fn returns(series: &Series, levels: &[(f64, f64)]) -> Option<String> {
+    let &(fell_at, first) = levels.first()?;
+    let slow = levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min);
+    let (mut fast_run, mut slow_run, mut count) = (0, 0, 0);
+    for [_, bps] in series.points.iter().filter(|[x, bps]| *x > fell_at && bps.is_finite()) {
+        if *bps < (first * slow).sqrt() {
+            (slow_run, fast_run) = (slow_run + 1, 0);
+        } else if *bps >= BACK * first {
+            fast_run += 1;
+            if fast_run == SHORT && slow_run >= SHORT {
+                (count, slow_run) = (count + 1, 0);
+            }
+        }
+    }
+    (first >= STEP * STEP * slow && count >= RETURNS)
+        .then(|| format!("fell and was fast again {count} times for a moment, without a pause"))
 }
 
 /// The temperature at the first fall, where it is higher than at the beginning and the rate fell while it rose.
@@ -217,6 +243,17 @@ mod tests {
     fn check(levels_of: &[(usize, f64)], heat: bool) {
         let found = Some(levels(&series(levels_of))).filter(|levels| levels.len() > 1).and_then(|levels| alternation(&levels));
         assert_eq!(found.is_some(), heat, "{found:?}");
+    }
+
+    #[test]
+    fn short_moments_of_speed_are_heat_and_a_single_one_is_not() {
+        let of = |parts: &[(usize, f64)]| {
+            let series = series(parts);
+            returns(&series, &[(40e8, 200e6), (f64::INFINITY, 40e6)])
+        };
+        assert!(of(&[(40, 200e6), (20, 40e6), (3, 200e6), (15, 40e6), (2, 190e6), (30, 40e6)]).is_some());
+        assert_eq!(of(&[(40, 200e6), (20, 40e6), (3, 200e6), (45, 40e6)]), None);
+        assert_eq!(of(&[(40, 200e6), (20, 40e6), (1, 200e6), (15, 40e6), (1, 200e6), (30, 40e6)]), None);
     }
 
     #[test]
