@@ -48,6 +48,8 @@ const SHORTEST_TAIL_BYTES: u64 = 64 * KIB;
 const CLEAR_TAIL: usize = 3;
 /// Share of marks on the wrong side of the real size from which on they are damage.
 const SCATTERED: f64 = 0.1;
+/// Chance above which a tail is put down to damage.
+const LIKELY: f64 = 0.001;
 /// Blocks of the run that are read at the end, and their size.
 const RUN_SAMPLES: u64 = 256;
 const RUN_SAMPLE_BYTES: u64 = 16 * KIB;
@@ -313,11 +315,20 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
             (self.found.kind, self.found.real_bytes) = (Some(Kind::Damaged), Some([0, 0]));
             return Ok(());
         }
-        if end - real_bytes < SHORTEST_TAIL_BYTES || self.is_scattered(real_bytes) {
+        if end - real_bytes < SHORTEST_TAIL_BYTES || self.is_scattered(real_bytes) || self.is_by_chance(real_bytes) {
             return self.damaged();
         }
         self.found.kind = Some(Kind::Limbo);
         Ok(())
+    }
+
+    /// Whether damage that strikes anywhere as often as below the real size may have taken all that is lost above it.
+    fn is_by_chance(&self, real_bytes: u64) -> bool {
+        let lost_of = |points: Vec<bool>| (points.iter().filter(|present| !**present).count(), points.len());
+        let (lost, below) = lost_of(self.evidence.iter().filter(|(place, _)| *place < real_bytes).map(|point| point.1).collect());
+        let (gone, _) = lost_of(self.evidence.iter().filter(|(place, _)| *place >= real_bytes).map(|point| point.1).collect());
+        let share = (lost + 1) as f64 / (below + 2) as f64;
+        share.powi(gone as i32) > LIKELY
     }
 
     /// The end of what is kept, the beginning of the lost tail, and how many places fit neither; the places are in order.
@@ -503,10 +514,11 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     /// Writes a small range whole and reads it sector by sector: where its lost tail begins.
     fn window(&mut self, kept: u64, lost: u64, cached_bytes: u64) -> Flow<u64> {
         let logical = self.prober.bench.site.facts.logical_block_bytes.max(512);
-        // Not beyond `lost`: there may be the first bytes of the medium again.
-        let range = Extent::new(kept, lost.saturating_sub(kept) / logical * logical);
+        // The block that was lost may be there in part. Beyond the module there are the first bytes of the medium again.
+        let end = (lost + self.prober.block_bytes).min(self.prober.module.unwrap_or(self.prober.span.end()));
+        let range = Extent::new(kept, end.saturating_sub(kept) / logical * logical);
         if range.bytes == 0 {
-            return Ok(lost);
+            return Ok(end);
         }
         let pieces = (0..range.bytes.div_ceil(WINDOW_PIECE_BYTES)).map(|piece| {
             let at = piece * WINDOW_PIECE_BYTES;
@@ -517,7 +529,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         self.prober.overwhelm(cached_bytes, range)?;
         let present = self.prober.sectors("narrowing down", pass, range, WINDOW_PIECE_BYTES)?;
         let (cut, _) = tail(&present);
-        Ok(if cut == present.len() { lost } else { kept + cut as u64 * 512 })
+        Ok(if cut == present.len() { end } else { kept + cut as u64 * 512 })
     }
 }
 
