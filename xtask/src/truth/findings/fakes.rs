@@ -14,6 +14,8 @@ const OF_EACH: u64 = 100;
 const GOOD: u64 = 1000;
 /// A fake is told in this time, a good medium is cleared in that, in seconds; at 10 MB/s.
 const FAKE_S: f64 = 120.0;
+/// One that announces 2 TiB: the root of two more than for 1 TiB.
+const HUGE_S: f64 = 170.0;
 const GOOD_S: f64 = 240.0;
 
 fn medium(profile: &str, seed: u64) -> Box<dyn Device> {
@@ -35,6 +37,11 @@ pub fn hold(seed: u64, share: f64) -> Part {
     let trials = each(table.len() as u64, |number| Trial::of(table[number as usize].clone(), seed.wrapping_add(number), &medium));
     part.count("the table of geometries: type and real size right", &trials);
     part.rows.push(Row::longest("the table of geometries: longest", FAKE_S, took(&trials)));
+    // Folded addresses are sought in a time that grows as the root of the size: this one has its own limit.
+    let huge = [0, 4 * MIB, 64 * MIB].map(|cache| Geometry::limbo(2048 * GIB, 14 * GIB + 512).remembering(cache));
+    let trials = each(huge.len() as u64, |number| Trial::of(huge[number as usize].clone(), seed.wrapping_add(number), &medium));
+    part.count("limbo that says 2 TiB: type and real size right", &trials);
+    part.rows.push(Row::longest("limbo that says 2 TiB: longest", HUGE_S, took(&trials)));
     let trials = each(some(GOOD, share), |number| trial(Kind::Good, seed.wrapping_add(number), &medium));
     part.count("good: cleared, never called fake", &trials);
     part.rows.push(Row::longest("good: longest", GOOD_S, took(&trials)));
@@ -61,7 +68,6 @@ fn table() -> Vec<Geometry> {
         Geometry::limbo(256 * GIB, 4 * GIB + 512),
         Geometry::limbo(32 * GIB, 31 * GIB),
         Geometry::limbo(1024 * GIB, 32 * GIB),
-        Geometry::limbo(2048 * GIB, 14 * GIB + 512),
         Geometry::limbo(8 * GIB, 20 * MIB + 1536),
         Geometry::wraparound(64 * GIB, 8 * GIB),
         Geometry::wraparound(32 * GIB, 7_948_206_080),
