@@ -22,7 +22,7 @@ const FIRST_RUN_BYTES: u64 = 4 * MIB;
 const BEYOND_BYTES: u64 = MIB;
 /// Places of a group: near the end, and anywhere.
 const NEAR_END: u64 = 1;
-const ANYWHERE: u64 = 4;
+const ANYWHERE: u64 = 3;
 /// What is written in the time of a read, about. With a run of `l` bytes on a medium of `c`, folded addresses are sought in the time of writing
 /// `l` bytes and of `2 c / l` reads, which is shortest at the root of `2 c` times this.
 const READ_WORTH_BYTES: u64 = 10_000;
@@ -40,7 +40,7 @@ const AGREEING: usize = 6;
 const WINDOW_BYTES: u64 = 16 * MIB;
 const WINDOW_PIECE_BYTES: u64 = 256 * KIB;
 /// What overwhelms a cache of which nothing is known, at first and at last.
-const COMMON_CACHE_BYTES: u64 = 64 * MIB;
+const COMMON_CACHE_BYTES: u64 = 64 * MIB + BEYOND_BYTES;
 const LARGE_CACHE_BYTES: u64 = 256 * MIB;
 /// A lost tail shorter than this is damage.
 const SHORTEST_TAIL_BYTES: u64 = 64 * KIB;
@@ -403,7 +403,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     }
 
     /// Marks below the module: what is kept up to where, and what is lost from where on, or nothing if all is kept. Half of the marks are
-    /// read after a cache of common size is overwhelmed, the rest after a large one.
+    /// read after a cache of common size is overwhelmed, all after a large one.
     fn first_lost(&mut self, module: u64, cached_bytes: u64) -> Flow<Option<(u64, u64, u64)>> {
         let (first, block) = (self.prober.span.offset_bytes, self.prober.block_bytes);
         let below = Extent::new(first, (module - first) / block * block);
@@ -411,13 +411,14 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         places.extend([below.end() - 2 * block, below.end() - block]);
         let pass = self.prober.new_data();
         self.prober.write("marking", pass, block, places.iter().map(|place| Extent::new(*place, block)))?;
-        let (mut written, mut points) = (0, Vec::new());
+        let (mut written, mut points) = (0, Vec::<(u64, bool)>::new());
         for (half, bytes) in [cached_bytes, cached_bytes.max(LARGE_CACHE_BYTES)].into_iter().enumerate() {
             let spared = Extent::new(first, below.bytes);
             self.prober.overwhelm(bytes - written, spared)?;
             written = bytes;
-            let chosen: Vec<u64> = places.iter().copied().skip(half).step_by(2).collect();
-            points.extend(self.kept(pass, &chosen)?);
+            // What was kept a moment ago may have been answered by a memory that the larger amount overwhelms: all of them once more.
+            let chosen: Vec<u64> = places.iter().copied().step_by(2 - half).collect();
+            points = self.kept(pass, &chosen)?;
             if points.iter().any(|(_, present)| !present) {
                 break;
             }
