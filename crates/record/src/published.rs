@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cell, Claims, Filesystem, Finding, Flag, Host, Link, Medium, MediumKind, Queue, Record, Run, Skip, Software, SpeedClasses, Target, TargetKind,
+    Cell, Claims, Filesystem, Finding, Flag, Host, Link, Medium, MediumKind, Queue, Record, Run, Skip, Software, SpeedClasses, Target,
+    TargetKind,
 };
 
 /// The published subset of a record. A field that is not named here is not published.

@@ -12,6 +12,7 @@ mod failing;
 mod findings;
 mod import;
 mod matrix;
+mod publish;
 mod refusals;
 mod replay;
 mod sim_runs;

@@ -65,7 +65,7 @@ pub(crate) fn hosts(entries: &[&Entry]) -> Vec<Host> {
     }
     let mut hosts: Vec<Host> =
         groups.into_iter().map(|((name, link), of)| Host { name, link, runs: of.len(), figures: medians(&of) }).collect();
-    hosts.sort_by(|a, b| b.runs.cmp(&a.runs));
+    hosts.sort_by_key(|host| std::cmp::Reverse(host.runs));
     hosts
 }
 

@@ -171,7 +171,7 @@ fn facts(line: &Line) -> String {
 
 /// Where its figures come from, in a sentence.
 fn origin(line: &Line, shown: Option<&Entry>) -> String {
-    let software = shown.map(|entry| software(entry)).filter(|text| !text.is_empty());
+    let software = shown.map(software).filter(|text| !text.is_empty());
     match line.origin {
         Origin::Measured => "Measured by Flashmark.".to_owned(),
         Origin::Imported => match software {
@@ -229,7 +229,10 @@ fn finding_view(finding: &Finding, links: &Links) -> FindingView {
 fn figure_rows(line: &Line) -> Vec<FigureRow> {
     let row = |figure: Figure| {
         let spread = line.figures.get(&figure).filter(|spread| figures::sound(spread))?;
-        let range = (spread.low < spread.high).then(|| words::interval(metric(figure), [spread.low, spread.high])).unwrap_or_default();
+        let range = match spread.low < spread.high {
+            true => words::interval(metric(figure), [spread.low, spread.high]),
+            false => String::new(),
+        };
         Some(FigureRow {
             name: figures::head(figure),
             value: figures::told(figure, spread.median),

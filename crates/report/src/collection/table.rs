@@ -261,7 +261,7 @@ fn form(links: &Links, asked: &Query) -> Form {
             name: figure.name(),
             label: format!("{}, at {}", figures::head(figure), if figure.smaller_is_better() { "most" } else { "least" }),
             unit,
-            value: set.map(|value| significant_or_whole(value)).unwrap_or_default(),
+            value: set.map(significant_or_whole).unwrap_or_default(),
             first: matches!(figure, Figure::RandomWrite4k | Figure::WorstStall),
         }
     };
@@ -314,9 +314,9 @@ fn page_links(links: &Links, page: &Page, asked: &Query) -> Vec<PageLink> {
     if pages < 2 {
         return Vec::new();
     }
-    let link = |at: u64, text: String, rel| PageLink {
+    let link = |at: u64, text: String, rel: &'static str| PageLink {
         href: links.table(&Query { page: at.min(u64::from(u32::MAX)) as u32, ..asked.clone() }),
-        here: at == here && rel == "",
+        here: at == here && rel.is_empty(),
         text,
         rel,
     };
