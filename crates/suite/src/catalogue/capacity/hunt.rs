@@ -407,13 +407,16 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     fn first_lost(&mut self, module: u64, cached_bytes: u64) -> Flow<Option<(u64, u64, u64)>> {
         let (first, block) = (self.prober.span.offset_bytes, self.prober.block_bytes);
         let below = Extent::new(first, (module - first) / block * block);
-        let mut places = stratified(Extent::new(first, below.bytes - 2 * block), 14, block, &mut self.random);
+        // A memory is overwhelmed beyond the module, or where there is too little room for that, in front of the marks.
+        let has_room = self.prober.span.end().saturating_sub(below.end()) >= LARGE_CACHE_BYTES;
+        let front_bytes = if has_room { 0 } else { (below.bytes / 4).min(LARGE_CACHE_BYTES) / MIB * MIB };
+        let spared = Extent::new(first + front_bytes, below.bytes - front_bytes);
+        let mut places = stratified(Extent::new(spared.offset_bytes, spared.bytes - 2 * block), 14, block, &mut self.random);
         places.extend([below.end() - 2 * block, below.end() - block]);
         let pass = self.prober.new_data();
         self.prober.write("marking", pass, block, places.iter().map(|place| Extent::new(*place, block)))?;
         let (mut written, mut points) = (0, Vec::<(u64, bool)>::new());
         for (half, bytes) in [cached_bytes, cached_bytes.max(LARGE_CACHE_BYTES)].into_iter().enumerate() {
-            let spared = Extent::new(first, below.bytes);
             self.prober.overwhelm(bytes - written, spared)?;
             written = bytes;
             // What was kept a moment ago may have been answered by a memory that the larger amount overwhelms: all of them once more.
