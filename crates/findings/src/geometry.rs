@@ -95,20 +95,28 @@ fn levels(points: &[(u64, f64)], page: u64, candidate: u64) -> Option<Fit> {
     (low_ns < high_ns && none.is_none_or(|none| none < low_ns)).then_some(Fit { size_bytes: candidate, low_ns, high_ns, error })
 }
 
+/// Residuals that a page's step must stand out by, and sizes there must be on either side: of the six pages tried on ten noisy points one fits by chance.
+const PAGE_RESIDUALS: f64 = 5.0;
+const PAGE_SIDE: usize = 2;
+
 /// The page (or the pages programmed at once): the power of two up to 128 KiB that best divides the sizes below the allocation unit into those
-/// across whose boundary a read costs next to nothing and those where it costs 25 us, three residuals and half again more (flash.md B3.1).
+/// across whose boundary a read costs next to nothing and those where it costs 25 us, five residuals and half again more (flash.md B3.1).
 pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
-    let au = fit_levels(points)
-        .filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU)
-        .map_or(LARGEST as u64, |levels| levels.size_bytes);
+    let visible = fit_levels(points).filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU);
+    let au = visible.map_or(LARGEST as u64, |levels| levels.size_bytes);
     let known = points.iter().filter(|[size, diff]| *size >= 1.0 && diff.is_finite()).map(|[size, diff]| (*size as u64, *diff));
+    // Of the boundaries of three pages every other is one of two pages: powers of two tell more.
     let inside: Vec<(u64, f64)> = known.filter(|(size, _)| size.is_power_of_two() && !size.is_multiple_of(au)).collect();
+    let below = |page: u64| inside.iter().filter(|(size, _)| *size < page).count();
+    let two_sided = |page: &u64| below(*page) >= PAGE_SIDE && inside.len() - below(*page) >= PAGE_SIDE;
     let candidates = std::iter::successors(Some(4 * KIB), |size| Some(size * 2)).take_while(|size| *size <= 128 * KIB);
-    // Of the boundaries of three pages every other is one of two pages: powers of two tell more. And all are multiples of one: there is no third level.
-    let best = candidates.filter_map(|page| levels(&inside, 1, page)).min_by(|a, b| a.error.total_cmp(&b.error))?;
+    // All are multiples of one: there is no third level.
+    let fits = candidates.filter(two_sided).filter_map(|page| levels(&inside, 1, page));
+    let best = fits.min_by(|a, b| a.error.total_cmp(&b.error))?;
     let residual_ns = (best.error / inside.len().saturating_sub(2).max(1) as f64).sqrt();
     let step_ns = best.high_ns - best.low_ns;
-    (inside.len() >= 6 && step_ns > STEP_NS.max(3.0 * residual_ns) && best.high_ns > 1.5 * best.low_ns).then_some(best.size_bytes)
+    let stands_out = step_ns > STEP_NS.max(PAGE_RESIDUALS * residual_ns) && best.high_ns > 1.5 * best.low_ns;
+    (inside.len() >= 6 && stands_out).then_some(best.size_bytes)
 }
 
 /// The points of the series of read times across boundaries.
