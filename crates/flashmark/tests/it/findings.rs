@@ -42,8 +42,7 @@ fn whoever_measures_a_fake_or_a_dying_medium_reads_that_first() {
     let told = [
         ("fake-limbo", "it says 64 GiB, it has", "is lost without an error"),
         ("fake-wrap", "it says 64 GiB, it has", "overwrites what is in front"),
-        // That a part of what it folds to is lost, too, takes longer to find than `standard` has: "at most 16 GiB" until then.
-        ("chain", "it says 64 GiB, it has", "overwrites what is in front"),
+        ("chain", "it says 64 GiB, it has", "partly lost and partly overwrites"),
         ("worn", "It failed while it was measured", "worn out at byte"),
     ];
     for (profile, what, why) in told {
