@@ -155,7 +155,10 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     fn steps(&self) -> Vec<u64> {
         let doublings = std::iter::successors(Some(FIRST_RUN_BYTES), |bytes| Some(bytes * 2)).map(|bytes| bytes + BEYOND_BYTES);
         let mut steps: Vec<u64> = [0].into_iter().chain(doublings.take_while(|bytes| *bytes < self.longest_run_bytes)).collect();
-        steps.push(self.longest_run_bytes);
+        // Where folded addresses can be sought before the next doubling, they are: half a minute of a slow medium that folds.
+        steps.extend([self.folding_from_bytes, self.longest_run_bytes]);
+        steps.sort_unstable();
+        steps.dedup();
         steps
     }
 
