@@ -1,0 +1,3 @@
+//! `flashmark-site`: starts the collection as a web service.
+
+fn main() {}
