@@ -49,6 +49,18 @@ fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
         .collect()
 }
 
+/// An area for tables begins in one of the first units; on real cards it is the first, the second, or both (flash.md B3.6).
+const FIRST_UNITS: u64 = 2;
+/// Of what lies between its ends, at least so much differs.
+const FILLED: f64 = 0.8;
+
+/// Whether the pieces that differ lie together at the front. Those of a host that does other work lie anywhere.
+fn is_an_area(odd: &[&Piece], all: &[Piece]) -> bool {
+    let (Some(first), Some(last)) = (odd.first(), odd.last()) else { return false };
+    let between = all.iter().filter(|piece| piece.from >= first.from && piece.to <= last.to).count();
+    first.unit < FIRST_UNITS && odd.len() as f64 >= FILLED * between as f64
+}
+
 /// Allocation units at the front that are written faster or slower than one in the middle.
 fn front_area(record: &Record) -> Option<Finding> {
     let mut front: Vec<(u64, &Cell)> = Vec::new();
@@ -69,12 +81,17 @@ fn front_area(record: &Record) -> Option<Finding> {
     let (low, high) = (usual.iter().copied().reduce(f64::min)?, usual.iter().copied().reduce(f64::max)?);
     let all: Vec<Piece> = front.iter().flat_map(|(index, cell)| pieces(cell, *index)).collect();
     let factor = |piece: &Piece| (piece.bps / high).max(low / piece.bps);
-    let odd: Vec<&Piece> = all.iter().filter(|piece| factor(piece) > DIFFERENT).collect();
-    let strongest = odd.iter().max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
+    let strange: Vec<&Piece> = all.iter().filter(|piece| factor(piece) > DIFFERENT).collect();
+    let strongest = strange.iter().max_by(|a, b| factor(a).total_cmp(&factor(b)))?;
+    let faster = strongest.bps > high;
+    let odd: Vec<&Piece> = strange.iter().copied().filter(|piece| (piece.bps > high) == faster).collect();
+    if !is_an_area(&odd, &all) {
+        return None;
+    }
     let mut indices: Vec<u64> = odd.iter().map(|piece| piece.unit).collect();
     indices.dedup();
     let indices = indices.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    let (how, why) = if strongest.bps > high {
+    let (how, why) = if faster {
         ("faster", "a part of another kind of flash for the file system's tables. A benchmark at the front flatters the medium")
     } else {
         ("slower", "kept in small pieces for the file system's tables. Do not put a log or a database there")
@@ -91,7 +108,7 @@ fn front_area(record: &Record) -> Option<Finding> {
     let typical = format!(
         "typically {} there where it differs most, {} in the middle",
         figure::quantity("bps", strongest.bps),
-        figure::quantity("bps", if strongest.bps > high { high } else { low })
+        figure::quantity("bps", if faster { high } else { low })
     );
     Some(
         Draft::warning("front-area", statement)
@@ -125,4 +142,27 @@ fn along(record: &Record) -> Option<Finding> {
     }
     let draft = if differs.is_some() { Draft::warning("along-the-medium", statement) } else { Draft::info("along-the-medium", statement) };
     Some(draft.note(format!("{}: {} places", figure::named(cell), points.len())).done())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(odd: &[u64], is: bool) {
+        let all: Vec<Piece> = (0..16).map(|unit| Piece { unit, from: unit as f64 * 4e6, to: (unit + 1) as f64 * 4e6, bps: 10e6 }).collect();
+        let odd: Vec<&Piece> = all.iter().filter(|piece| odd.contains(&piece.unit)).collect();
+        assert_eq!(is_an_area(&odd, &all), is);
+    }
+
+    #[test]
+    fn an_area_lies_together_at_the_front() {
+        check(&[0, 1], true);
+        check(&[1], true);
+        check(&[0, 1, 2, 3, 5], true);
+        check(&[12], false);
+        check(&[3, 4, 6], false);
+        check(&[1, 8], false);
+        check(&[], false);
+    }
 }

@@ -265,7 +265,9 @@ fn caches_that_run_full_and_media_that_get_hot() {
     let hot = with(vec![fill("first", &[(100, 100e6), (60, 10e6)]), fill("after-idle-30", &[(60, 100e6), (60, 10e6)])]);
     check(&hot, "throttling", true);
     check(&hot, "slc-cache", false);
-    check(&with(vec![fill("first", &[(40, 2e9), (20, 0.7e9), (30, 2e9), (20, 0.7e9)])]), "throttling", true);
+    check(&with(vec![fill("first", &[(620, 2e9), (120, 0.7e9), (160, 2e9), (120, 0.7e9)])]), "throttling", true);
+    // Within a second nothing gets hot: that is a host with other work.
+    check(&with(vec![fill("first", &[(40, 2e9), (20, 0.7e9), (30, 2e9), (20, 0.7e9)])]), "throttling", false);
     let clean = with(vec![fill("first", &[(150, 60e6)])]);
     for id in ["slc-cache", "throttling", "idle-recovery"] {
         check(&clean, id, false);

@@ -131,6 +131,9 @@ fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
     let rates = cell.series.iter().filter(|series| series.y == Axis::Bps);
     let told = rates.into_iter().find_map(|series| {
         let segments = Some(levels(series)).filter(|levels| levels.len() > 1)?;
+        if lasted_s(cell, series, segments[0]) < SOONEST_S {
+            return None;
+        }
         let (fast_bps, slow_bps) =
             (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
         let reason = alternation(&segments).or_else(|| returns(series, &segments)).or_else(|| warmth(cell, series, &segments))?;
@@ -141,6 +144,18 @@ fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
         let bps = cell.metrics.bps.map(|bps| bps.value).filter(|bps| *bps > 0.0)?;
         flagged.then(|| Heat { cell, evidence: "the host said that it was throttled".into(), fast_bps: bps, slow_bps: bps })
     })
+}
+
+/// Nothing gets hot sooner, in seconds: what falls after a blink of writing falls for another reason (a shared host's other work, for one).
+const SOONEST_S: f64 = 5.0;
+
+/// How long the first level of a series lasted, in seconds.
+fn lasted_s(cell: &Cell, series: &Series, (to, bps): (f64, f64)) -> f64 {
+    match series.x {
+        Axis::ElapsedNs => to / 1e9,
+        Axis::OffsetBytes => (to - cell.params.span_offset_bytes.unwrap_or(0) as f64) / bps,
+        _ => to / bps,
+    }
 }
 
 /// It fell and was fast again (four fifths of what it was) for as long as makes a level, without a pause.
