@@ -1,6 +1,6 @@
 //! `cargo xtask agree-work`: whether what works on a mounted file system come to is what fio comes to with the same I/O on the same file system.
 //!
-//! As in `agree`: a loop device of its own, past the page cache, its worker and both programs on one processor; here with an ext4 on it. In a
+//! As in `agree`: a loop device of its own, past the page cache, its worker, the journal's thread and both programs on one processor; here with an ext4 on it. In a
 //! pair both sides do the whole work, the first changing from pair to pair; the median of the pairs' ratios counts.
 
 mod cells;
@@ -73,7 +73,10 @@ impl<'a> Mounted<'a> {
         let mkfs = ["-q", "-F", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"];
         succeeds(Command::new("mkfs.ext4").args(mkfs).arg(ground.device()))?;
         succeeds(Command::new("mount").args(["-o", "noatime"]).arg(ground.device()).arg(&point))?;
-        Ok(Mounted { ground, point })
+        let mounted = Mounted { ground, point };
+        let device = ground.device().file_name().unwrap_or_default().to_string_lossy();
+        ground.bring(&format!("jbd2/{device}-"))?;
+        Ok(mounted)
     }
 }
 

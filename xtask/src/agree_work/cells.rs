@@ -12,7 +12,7 @@ pub struct Form {
 
 /// The works with their settings: short enough to be done many times.
 pub const WORKS: [(&str, &[&str]); 2] = [
-    ("record-ops", &["size=16MiB"]),
+    ("record-ops", &["size=64MiB"]),
     ("threads", &["forms=honest", "honest_size=16MiB", "time=1s", "pause=0s", "phases=write,rewrite,read,random-read,random-write"]),
 ];
 
@@ -31,10 +31,10 @@ pub const FIO: [&str; 9] = [
 
 /// In the order in which both sides do them: the first makes the files.
 pub const FORMS: [Form; 9] = [
-    Form { work: "record-ops", name: "write", fio: &["--rw=write", "--filename=records", "--size=16m", "--sync=1", NEW] },
-    Form { work: "record-ops", name: "rewrite", fio: &["--rw=write", "--filename=records", "--size=16m", "--sync=1"] },
-    Form { work: "record-ops", name: "random-read", fio: &["--rw=randread", "--filename=records", "--size=16m"] },
-    Form { work: "record-ops", name: "random-write", fio: &["--rw=randwrite", "--filename=records", "--size=16m", "--sync=1"] },
+    Form { work: "record-ops", name: "write", fio: &["--rw=write", "--filename=records", "--size=64m", "--sync=1", NEW] },
+    Form { work: "record-ops", name: "rewrite", fio: &["--rw=write", "--filename=records", "--size=64m", "--sync=1"] },
+    Form { work: "record-ops", name: "random-read", fio: &["--rw=randread", "--filename=records", "--size=64m", TIMED, SECOND, WARM] },
+    Form { work: "record-ops", name: "random-write", fio: &["--rw=randwrite", "--filename=records", "--size=64m", "--sync=1"] },
     Form { work: "threads", name: "honest-write", fio: &["--rw=write", LANES, FILES, SIZE, NEW] },
     Form { work: "threads", name: "honest-rewrite", fio: &["--rw=write", LANES, FILES, SIZE, TIMED, SECOND] },
     Form { work: "threads", name: "honest-read", fio: &["--rw=read", LANES, FILES, SIZE, TIMED, SECOND] },
@@ -49,3 +49,5 @@ const FILES: &str = "--filename_format=lane.$jobnum";
 const SIZE: &str = "--size=16m";
 const TIMED: &str = "--time_based";
 const SECOND: &str = "--runtime=1";
+/// What fio does before its first read counts in its rate, and is as long as thousands of reads in memory.
+const WARM: &str = "--ramp_time=500ms";
