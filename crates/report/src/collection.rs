@@ -16,6 +16,7 @@ mod figures;
 mod hosts;
 mod medium;
 pub mod query;
+mod run;
 mod table;
 mod text;
 
@@ -23,8 +24,9 @@ pub use address::{Asset, POLICY, Place, Shelf, Site, assets, file_of, is_slug, o
 pub use compare::{choose, compare, compare_kind, ready_file};
 pub use feed::{Item, feed};
 pub use medium::{MOST_RUNS, medium, medium_beside};
+pub use run::run;
 pub use table::{MOST_COMPARED, lies_on, order, table};
-pub use text::{TEXTS, about, methodology, text_page};
+pub use text::{TEXTS, about, framed, methodology, text_page};
 
 use address::Links;
 

@@ -39,6 +39,15 @@ pub fn page(record: &Record) -> String {
     RunPage::of(record).render().expect("a template that compiled renders into memory")
 }
 
+/// The same as a part of another page, which has the style sheet and the script, and hands out the record as a file of its own.
+pub(crate) fn body(record: &Record) -> String {
+    let body = match findings::matrix::of(record) {
+        Some(matrix) => MatrixPage::part_of(record, &matrix).as_main().render(),
+        None => RunPage::part_of(record).as_main().render(),
+    };
+    body.expect("a template that compiled renders into memory")
+}
+
 /// JSON that may stand between script tags: `<` cannot begin an end tag or a comment there.
 pub(crate) fn inert_json(json: &str) -> String {
     json.replace('<', "\\u003c")

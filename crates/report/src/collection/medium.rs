@@ -144,7 +144,7 @@ impl<'a> MediumPage<'a> {
 }
 
 /// The record of a run with its conclusions drawn anew: those it brings along might have been written by whoever sent it.
-fn concluded(entry: &Entry) -> Record {
+pub(super) fn concluded(entry: &Entry) -> Record {
     let mut record = entry.run.to_record(&entry.id);
     // Published figures are too few and too unlike ours to conclude from.
     record.findings = if entry.origin == Origin::Reference { Vec::new() } else { findings::conclude(&record) };

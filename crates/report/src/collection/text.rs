@@ -65,6 +65,20 @@ fn page(links: &Links, name: &str, title: &str, markdown: &str) -> String {
     page.render().expect("a template that compiled renders into memory")
 }
 
+#[derive(Template)]
+#[template(path = "collection/framed.html")]
+struct FramedPage<'a> {
+    shell: Shell<'a>,
+    body: &'a str,
+}
+
+/// A page of whoever serves the site, with what stands around all of its pages. `body` is markup: who makes it escapes what is in it.
+pub fn framed(site: &Site, title: &str, body: &str) -> String {
+    let links = Links { site, depth: 0 };
+    let page = FramedPage { shell: Shell::new(links, format!("{title} - {}", site.title), ""), body };
+    page.render().expect("a template that compiled renders into memory")
+}
+
 /// All pages about findings in one, each with an anchor of its id.
 fn findings_text() -> String {
     let mut text = "# Findings\n\nWhat a run's conclusions mean, what they rest on, and where the thresholds come from.\n".to_owned();

@@ -18,7 +18,7 @@ pub(super) use matrix::MatrixPage;
 
 /// The page of one run.
 #[derive(Template)]
-#[template(path = "run.html")]
+#[template(path = "run.html", blocks = ["main"])]
 pub(super) struct RunPage {
     title: String,
     name: String,
@@ -41,7 +41,8 @@ pub(super) struct RunPage {
     plan: TableView,
     private: bool,
     file_name: String,
-    json: String,
+    /// The record, where the page carries it.
+    json: Option<String>,
 }
 
 /// A finding, how loud it is, and what opens when one wants to know why.
@@ -112,6 +113,11 @@ impl PanelView {
 impl RunPage {
     /// Everything a page says of a record.
     pub fn of(record: &Record) -> RunPage {
+        RunPage { json: Some(inert_json(&record.to_json())), ..RunPage::part_of(record) }
+    }
+
+    /// The same without the record itself.
+    pub fn part_of(record: &Record) -> RunPage {
         let name = words::name(&record.medium);
         let nothing = record.cells.is_empty() && record.plan.is_empty();
         RunPage {
@@ -134,7 +140,7 @@ impl RunPage {
             plan: TableView { table: facts::plan(record) },
             private: facts::is_private(record),
             file_name: facts::file_name(record),
-            json: inert_json(&record.to_json()),
+            json: None,
             name,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use record::collection::{Entry, Line};
+use record::collection::{Entry, Line, Model};
 
 use super::connection::{Connection, Row, Value};
 use super::document::Document;
@@ -100,6 +100,26 @@ impl Collection {
         found.into_iter().next().map(lines::line_of).transpose()
     }
 
+    /// The lines of a model, by slug: one for each origin, fakes apart. Only those under which something is shown.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn lines_of(&self, model: &Model) -> Result<Vec<Line>, CollectionError> {
+        let sql = format!(
+            "SELECT {} FROM lines l JOIN line_details d ON d.line = l.number \
+             WHERE l.kind = $1 AND l.vendor = $2 AND l.model = $3 AND l.capacity_gb = $4 AND l.runs > 0 ORDER BY l.slug",
+            lines::COLUMNS
+        );
+        let values = [
+            Value::from(model.kind.name()),
+            Value::from(model.vendor.as_str()),
+            Value::from(model.model.as_str()),
+            Value::from(model.capacity_gb),
+        ];
+        let found = self.pool.look(|connection| connection.query(&sql, &values).reading())?;
+        found.into_iter().map(lines::line_of).collect()
+    }
+
     /// All lines of all origins, fakes included, by slug.
     ///
     /// # Errors
@@ -143,8 +163,16 @@ impl Collection {
     /// # Errors
     /// Where the database fails.
     pub fn quarantined(&self) -> Result<Vec<Entry>, CollectionError> {
-        let rest = "WHERE r.standing = 'quarantined' ORDER BY r.received, r.number";
-        self.pool.look(|connection| entries(connection, rest, &[]))
+        self.first_quarantined(usize::MAX)
+    }
+
+    /// The `n` runs that have waited longest for a person, the oldest first.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn first_quarantined(&self, n: usize) -> Result<Vec<Entry>, CollectionError> {
+        let rest = "WHERE r.standing = 'quarantined' ORDER BY r.received, r.number LIMIT $1";
+        self.pool.look(|connection| entries(connection, rest, &[Value::from(n as u64)]))
     }
 
     /// Hands out every accepted run in the order in which they came in, as the collection is now, however long that takes. A few are held in

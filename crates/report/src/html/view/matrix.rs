@@ -10,7 +10,7 @@ use crate::{doubts, matrix, words};
 
 /// The page.
 #[derive(Template)]
-#[template(path = "matrix.html")]
+#[template(path = "matrix.html", blocks = ["main"])]
 pub(in crate::html) struct MatrixPage {
     title: String,
     name: String,
@@ -28,7 +28,8 @@ pub(in crate::html) struct MatrixPage {
     how: Vec<(&'static str, Vec<(String, String)>)>,
     private: bool,
     file_name: String,
-    json: String,
+    /// The record, where the page carries it.
+    json: Option<String>,
 }
 
 /// One work.
@@ -58,6 +59,11 @@ struct HeatCell {
 impl MatrixPage {
     /// Everything the page says.
     pub fn of(record: &Record, matrix: &Matrix) -> MatrixPage {
+        MatrixPage { json: Some(inert_json(&record.to_json())), ..MatrixPage::part_of(record, matrix) }
+    }
+
+    /// The same without the record itself.
+    pub fn part_of(record: &Record, matrix: &Matrix) -> MatrixPage {
         let name = words::name(&record.medium);
         let overall = matrix.overall.first().map(findings::matrix::Overall::statement);
         let (recommended, commands) = matrix::commands(record, matrix).unwrap_or_default();
@@ -77,7 +83,7 @@ impl MatrixPage {
             how: facts::sections(record),
             private: facts::is_private(record),
             file_name: facts::file_name(record),
-            json: inert_json(&record.to_json()),
+            json: None,
             name,
         }
     }
