@@ -4,6 +4,8 @@
 //! machine does falls on both; of several rounds the median ratio counts, and the smallest and largest are shown beside it.
 
 mod collection;
+mod made;
+mod publish;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -60,12 +62,16 @@ pub struct Flags {
 pub enum Other {
     /// Pages of the table and submissions on a large collection, on SQLite and PostgreSQL.
     Collection(collection::Flags),
+    /// A site of files of a large collection: time and memory.
+    Publish(publish::Flags),
 }
 
 /// Measures, prints the table, and fails if a target is missed.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    if let Some(Other::Collection(flags)) = &flags.other {
-        return collection::run(root, flags);
+    match &flags.other {
+        Some(Other::Collection(flags)) => return collection::run(root, flags),
+        Some(Other::Publish(flags)) => return publish::run(root, flags),
+        None => {}
     }
     ensure!(flags.rounds > 0 && flags.seconds > 0, "at least one round of at least one second is needed");
     ensure!(file_system(&flags.dir)? == "ext2/ext3", "{} is not on ext4; name a directory that is with --dir", flags.dir.display());

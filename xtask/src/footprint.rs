@@ -85,7 +85,8 @@ fn peak_memory(program: &Path, dir: &Path) -> Result<u64> {
     Ok(peak)
 }
 
-fn high_water(status: &str) -> Option<u64> {
+/// The peak of resident memory in `/proc/PID/status`, in bytes.
+pub fn high_water(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
 }

@@ -1,24 +1,68 @@
 //! Every latency of a cell in a few kilobytes.
 
+use std::sync::OnceLock;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
+mod text;
+
 /// Longest latency told apart, in nanoseconds (one hour); longer ones count as this.
 const CEILING_NS: u64 = 3_600_000_000_000;
 
+/// What counts.
+type Counts = hdrhistogram::Histogram<u64>;
+
 /// A latency histogram in nanoseconds with three significant digits (HdrHistogram): 1 ns to one hour.
 #[derive(Clone, Debug)]
-pub struct Histogram {
-    counts: hdrhistogram::Histogram<u64>,
-    /// The text it was read from, as long as nothing was added: what is only passed on is not encoded again, which takes a thousand times as
-    /// long as copying it.
-    text: Option<Box<str>>,
+pub struct Histogram(Held);
+
+#[derive(Clone, Debug)]
+enum Held {
+    Counted(Counts),
+    Told(Told),
+}
+
+/// One that was read. Counts are made of it when somebody looks at them: most histograms are only passed on, and a run has seventy, each of
+/// which takes 270 kB then and a fraction of a millisecond to make, and to encode again.
+#[derive(Debug)]
+struct Told {
+    /// As it came; known to be one of ours.
+    text: Box<str>,
+    counts: OnceLock<Box<Counts>>,
+}
+
+impl Told {
+    fn counts(&self) -> &Counts {
+        self.counts.get_or_init(|| {
+            // What was checked when it came in is known to be readable.
+            let plain = text::plain(&self.text).ok();
+            Box::new(plain.and_then(|plain| counts_of(&plain.bytes).ok()).unwrap_or_else(nothing))
+        })
+    }
+}
+
+impl Clone for Told {
+    fn clone(&self) -> Told {
+        Told { text: self.text.clone(), counts: OnceLock::new() }
+    }
+}
+
+fn nothing() -> Counts {
+    Counts::new_with_bounds(1, CEILING_NS, 3).expect("1, one hour and 3 digits are valid bounds")
+}
+
+fn counts_of(mut plain: &[u8]) -> Result<Counts, HistogramError> {
+    Deserializer::new().deserialize(&mut plain).map_err(|e| HistogramError(e.to_string()))
 }
 
 impl PartialEq for Histogram {
     fn eq(&self, other: &Histogram) -> bool {
-        self.counts == other.counts
+        match (&self.0, &other.0) {
+            (Held::Told(one), Held::Told(two)) if one.text == two.text => true,
+            _ => self.counts() == other.counts(),
+        }
     }
 }
 
@@ -29,65 +73,81 @@ pub struct HistogramError(String);
 
 impl Default for Histogram {
     fn default() -> Self {
-        let counts = hdrhistogram::Histogram::new_with_bounds(1, CEILING_NS, 3).expect("1, one hour and 3 digits are valid bounds");
-        Histogram { counts, text: None }
+        Histogram(Held::Counted(nothing()))
     }
 }
 
 impl Histogram {
+    #[inline]
+    fn counts(&self) -> &Counts {
+        match &self.0 {
+            Held::Counted(counts) => counts,
+            Held::Told(told) => told.counts(),
+        }
+    }
+
+    /// The counts to add to; its text is then no longer true.
+    #[inline]
+    fn counts_mut(&mut self) -> &mut Counts {
+        if let Held::Told(told) = &self.0 {
+            self.0 = Held::Counted(told.counts().clone());
+        }
+        match &mut self.0 {
+            Held::Counted(counts) => counts,
+            Held::Told(_) => unreachable!("it was replaced above"),
+        }
+    }
+
     /// Counts one latency. Zero counts as 1 ns; the caller flags it.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.text = None;
-        self.counts.saturating_record(latency_ns.max(1));
+        self.counts_mut().saturating_record(latency_ns.max(1));
     }
 
     /// Counts so many of one latency at once.
     pub fn record_n(&mut self, latency_ns: u64, n: u64) {
-        self.text = None;
-        self.counts.saturating_record_n(latency_ns.max(1), n);
+        self.counts_mut().saturating_record_n(latency_ns.max(1), n);
     }
 
     /// Adds all of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
-        self.text = None;
-        self.counts.add(&other.counts).expect("both have the same bounds");
+        self.counts_mut().add(other.counts()).expect("both have the same bounds");
     }
 
     /// Samples.
     pub fn len(&self) -> u64 {
-        self.counts.len()
+        self.counts().len()
     }
 
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
+        self.counts().is_empty()
     }
 
     /// Smallest sample.
     pub fn min(&self) -> u64 {
-        self.counts.min()
+        self.counts().min()
     }
 
     /// Largest sample, to three digits.
     pub fn max(&self) -> u64 {
-        self.counts.max()
+        self.counts().max()
     }
 
     /// Mean of the samples.
     pub fn mean(&self) -> f64 {
-        self.counts.mean()
+        self.counts().mean()
     }
 
     /// The sample below which this share (0 to 1) lies.
     pub fn quantile(&self, share: f64) -> u64 {
-        self.counts.value_at_quantile(share)
+        self.counts().value_at_quantile(share)
     }
 
     /// The `rank`-th smallest sample, counted from 1.
     pub fn order_statistic(&self, rank: u64) -> u64 {
         let mut seen = 0;
-        for bucket in self.counts.iter_recorded() {
+        for bucket in self.counts().iter_recorded() {
             seen += bucket.count_at_value();
             if seen >= rank {
                 return bucket.value_iterated_to();
@@ -98,57 +158,82 @@ impl Histogram {
 
     /// Samples longer than this.
     pub fn count_above(&self, latency_ns: u64) -> u64 {
-        self.counts.len() - self.counts.count_between(0, latency_ns)
+        self.counts().len() - self.counts().count_between(0, latency_ns)
     }
 
     /// The buckets that are not empty: (largest value in it, in ns; samples).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.counts.iter_recorded().map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+        self.counts().iter_recorded().map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
     }
 
-    /// The text form kept in a record.
+    /// The text form kept in a record. One that was read and not added to is passed on as it came.
     pub fn encode(&self) -> String {
-        if let Some(text) = &self.text {
-            return text.to_string();
+        match &self.0 {
+            Held::Told(told) => told.text.to_string(),
+            Held::Counted(counts) => encoded(counts),
         }
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(&self.counts, &mut bytes).expect("writing to memory does not fail");
-        STANDARD.encode(bytes)
     }
 
-    /// Reads the text form. Hostile input is an error, never a panic.
+    /// Reads the text form. Hostile input is an error, never a panic, and takes no more than a few megabytes.
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
-        // An empty histogram of ours encodes to well under 64 kB; anything much larger was not made by us.
-        if text.len() > 1 << 20 {
-            return Err(HistogramError("it is longer than 1 MiB".into()));
-        }
-        let bytes = STANDARD.decode(text).map_err(|e| HistogramError(e.to_string()))?;
-        let read: hdrhistogram::Histogram<u64> =
-            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|e| HistogramError(e.to_string()))?;
-        if (read.low(), read.high(), read.sigfig()) == (1, CEILING_NS, 3) {
-            return Ok(Histogram { counts: read, text: Some(text.into()) });
-        }
-        let mut ours = Histogram::default();
-        ours.counts.add(&read).map_err(|e| HistogramError(e.to_string()))?;
-        Ok(ours)
+        Histogram::read(text.into())
     }
+
+    fn read(text: Box<str>) -> Result<Self, HistogramError> {
+        let plain = text::plain(&text)?;
+        if plain.is_ours {
+            return Ok(Histogram(Held::Told(Told { text, counts: OnceLock::new() })));
+        }
+        let mut ours = nothing();
+        ours.add(&counts_of(&plain.bytes)?).map_err(|e| HistogramError(e.to_string()))?;
+        Ok(Histogram(Held::Counted(ours)))
+    }
+}
+
+fn encoded(counts: &Counts) -> String {
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(counts, &mut bytes).expect("writing to memory does not fail");
+    STANDARD.encode(bytes)
 }
 
 impl serde::Serialize for Histogram {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.encode())
+        match &self.0 {
+            Held::Told(told) => serializer.serialize_str(&told.text),
+            Held::Counted(counts) => serializer.serialize_str(&encoded(counts)),
+        }
     }
 }
 
 impl<'de> serde::Deserialize<'de> for Histogram {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Histogram::decode(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        Histogram::read(String::deserialize(deserializer)?.into()).map_err(serde::de::Error::custom)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::serialization::V2Serializer;
+
     use super::*;
+
+    #[test]
+    fn places_are_those_of_the_library() {
+        assert_eq!(nothing().distinct_values() as u64, text::PLACES);
+    }
+
+    #[test]
+    fn a_small_text_does_not_ask_for_gigabytes() {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&nothing(), &mut bytes).unwrap();
+        let with = |at: usize, value: u32| {
+            let mut hostile = bytes.clone();
+            hostile[at..at + 4].copy_from_slice(&value.to_be_bytes());
+            Histogram::decode(&STANDARD.encode(&hostile)).unwrap_err().to_string()
+        };
+        assert_eq!(with(4, u32::MAX), "not a latency histogram: its counts are longer than 1 MiB");
+        assert_eq!(with(12, 5), "not a latency histogram: it has 5 digits, more than 3");
+    }
 
     proptest::proptest! {
         #[test]
@@ -186,6 +271,39 @@ mod tests {
         #[test]
         fn hostile_text_is_refused(text in ".{0,200}") {
             let _ = Histogram::decode(&text);
+        }
+
+        /// What the check lets through can be read, and reads as the library reads it; what the library reads of ours is let through.
+        #[test]
+        fn the_check_agrees_with_the_library(
+            counts in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..60),
+            samples in proptest::collection::vec(1u64..10_000_000_000_000, 1..20),
+            flips in proptest::collection::vec((0usize..400, 0u8..8), 0..3),
+        ) {
+            // A sound one, some of whose bits may be others; and one with a sound head and any counts.
+            let mut sound = Vec::new();
+            let mut histogram = Histogram::default();
+            samples.iter().for_each(|&s| histogram.record(s));
+            V2Serializer::new().serialize(histogram.counts(), &mut sound).unwrap();
+            let mut made = sound[..40].to_vec();
+            made[4..8].copy_from_slice(&(counts.len() as u32).to_be_bytes());
+            made.extend(&counts);
+            // The length and the digits stay, or the library asks for gigabytes.
+            for (at, bit) in flips {
+                if at >= 16 && at < sound.len() {
+                    sound[at] ^= 1 << bit;
+                }
+            }
+            for bytes in [sound, made] {
+                let ours = Histogram::decode(&STANDARD.encode(&bytes));
+                let library = std::panic::catch_unwind(|| counts_of(&bytes));
+                match (ours, library) {
+                    (Ok(ours), Ok(Ok(theirs))) if theirs.high() == CEILING_NS => assert_eq!(*ours.counts(), theirs),
+                    (Ok(ours), library) => assert!(matches!(ours.0, Held::Counted(_)), "{library:?}"),
+                    (Err(_), Ok(Ok(theirs))) => assert!(theirs.high() != CEILING_NS || theirs.low() != 1 || theirs.len() == u64::MAX),
+                    (Err(_), _) => {}
+                }
+            }
         }
     }
 }

@@ -24,18 +24,20 @@ pub struct Panel {
 
 /// All charts a record supports, the most important first. A chart without a point is not among them.
 pub fn of_record(record: &Record) -> Vec<Panel> {
-    let mut panels = vec![
-        blocks::random_writes(record),
-        spans::random_writes(record),
-        blocks::rates(record),
-        blocks::access_times(record),
-        latency::random_writes(record),
-        latency::random_reads(record),
-    ];
-    panels.extend(curves::all(record));
-    panels.extend(activity::all(record));
-    panels.retain(|panel| !panel.chart.is_empty());
-    panels
+    each(record).collect()
+}
+
+/// The most important of them, for a page with less room; the others are not even made.
+pub(crate) fn first_of_record(record: &Record, most: usize) -> Vec<Panel> {
+    each(record).take(most).collect()
+}
+
+fn each(record: &Record) -> impl Iterator<Item = Panel> {
+    const USUAL: [fn(&Record) -> Panel; 6] =
+        [blocks::random_writes, spans::random_writes, blocks::rates, blocks::access_times, latency::random_writes, latency::random_reads];
+    let curves = std::iter::once_with(move || curves::all(record)).flatten();
+    let activity = std::iter::once_with(move || activity::all(record)).flatten();
+    USUAL.into_iter().map(move |panel| panel(record)).chain(curves).chain(activity).filter(|panel| !panel.chart.is_empty())
 }
 
 /// Cells that differ in block size alone.

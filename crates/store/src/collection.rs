@@ -1,15 +1,18 @@
 //! Collections of published runs, in SQLite or PostgreSQL: one code path, the same SQL, one set of migrations.
 //!
 //! What comes in is durable when [`Collection::submit`] returns. The table people look at is not computed when they look: each line (a model
-//! of one origin, fakes apart) is made anew in the transaction in which one of its runs comes or goes, so that a page is a walk along an index.
+//! of one origin, fakes apart) is made anew in the transaction in which one of its runs comes or goes. What lines are filtered and sorted by is
+//! held in memory too, so that a page is a look through that and fifty lines read from the database.
 //! docs/collection.md says what is in which table.
 //!
 //! Nothing here asks for the time or makes secrets: both are handed in. All calls block; from asynchronous code they go to a thread of their own.
 //!
-//! Where to begin reading: `migrations/0001_collection.sql` (the tables), `write.rs` (what changes them), `query.rs` (what is asked most).
+//! Where to begin reading: `migrations/0001_collection.sql` (the tables), `write.rs` (what changes them), `query.rs` and
+//! `catalogue.rs` (what is asked most).
 
 mod address;
 mod audit;
+mod catalogue;
 mod check;
 mod columns;
 mod connection;
@@ -17,6 +20,7 @@ mod document;
 mod effects;
 mod error;
 mod facts;
+mod finite;
 mod lines;
 mod migrations;
 mod pool;
@@ -24,6 +28,7 @@ mod pool;
 mod postgres;
 mod query;
 mod read;
+mod runs;
 mod spread;
 mod sqlite;
 #[cfg(test)]
@@ -46,6 +51,7 @@ pub use write::{Receipt, Submission};
 #[derive(Clone)]
 pub struct Collection {
     pool: Arc<pool::Pool>,
+    catalogue: Arc<catalogue::Catalogue>,
 }
 
 impl Collection {
@@ -56,7 +62,7 @@ impl Collection {
     pub fn open(address: &Address) -> Result<Collection, CollectionError> {
         let pool = pool::Pool::new(address.clone());
         migrations::apply(&pool)?;
-        Ok(Collection { pool: Arc::new(pool) })
+        Ok(Collection { pool: Arc::new(pool), catalogue: Arc::default() })
     }
 
     /// Where it is kept, without a password.

@@ -3,10 +3,12 @@
 //! Every version keeps this framing for at least the first line, so that an older program can tell a newer journal from a damaged
 //! one.
 
-use crc_fast::CrcAlgorithm;
+use crc::{CRC_32_ISCSI, Crc, Table};
+
+static CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
 fn checksum(json: &[u8]) -> String {
-    format!("{:08x}", crc_fast::checksum(CrcAlgorithm::Crc32Iscsi, json))
+    format!("{:08x}", CRC_32C.checksum(json))
 }
 
 /// A JSON text (which holds no newline) as a line.

@@ -2,7 +2,6 @@
 
 #[path = "../../../crates/store/src/collection/tests/cluster.rs"]
 mod cluster;
-mod made;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,8 +14,8 @@ use record::collection::Origin;
 use record::{Published, Record};
 use store::collection::{Address, Collection, Submission};
 
+use super::made::{self, Dice, Made};
 use crate::section;
-use made::{Dice, Made};
 
 /// Where the table is kept, under which heading.
 const PAGE: &str = "docs/performance.md";

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -35,8 +35,8 @@ const ALWAYS: Duration = Duration::from_secs(1 << 30);
 /// How long every request takes before time runs: long enough that processors go to sleep meanwhile, as they do under a slow medium.
 pub const TRIAL: Duration = Duration::from_millis(1);
 
-/// What is read before time runs.
-static NOTHING: [u8; LONGEST_BYTES] = [0; LONGEST_BYTES];
+/// What is read before time runs. Made when it is needed: as a constant it would be a megabyte of nothing in the program.
+static NOTHING: LazyLock<Vec<u8>> = LazyLock::new(|| vec![0; LONGEST_BYTES]);
 
 /// A medium that is being served. Ends when dropped, if nothing holds the file open any more.
 pub struct Server {

@@ -14,7 +14,7 @@
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crc_fast::{CrcAlgorithm, Digest};
+use crc::{CRC_32_ISCSI, Crc, Table};
 use device::Op;
 use serde::{Deserialize, Serialize};
 
@@ -205,9 +205,10 @@ fn block_head(length: u32, entries: u32) -> [u8; 8] {
 }
 
 fn crc(parts: &[&[u8]]) -> u32 {
-    let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
+    static CRC_32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
+    let mut digest = CRC_32C.digest();
     parts.iter().for_each(|part| digest.update(part));
-    digest.finalize() as u32
+    digest.finalize()
 }
 
 fn kind(op: Op) -> u8 {

@@ -1,6 +1,7 @@
 //! The collection as data: lines as JSON and CSV for people and programs, and the short form that the script of the table reads.
 
 use record::collection::{Entry, Figure, Line, Spread};
+use record::{Cell, Histogram, Sample, Series};
 use serde_json::{Value, json};
 
 use super::query;
@@ -15,15 +16,44 @@ pub fn line_json(line: &Line) -> String {
 /// interval; histograms, curves and what the kernel counted are in each run's own file ([`run_json`]) and are left out here, which is why
 /// the entries are taken.
 pub fn medium_json(line: &Line, entries: Vec<Entry>) -> String {
-    let mut all = format!("{{\"schema\":\"flashmark-medium/1\",\"line\":{},\"runs\":[", line_json(line));
+    let mut all = medium_json_head(line);
     for (at, mut entry) in entries.into_iter().enumerate() {
-        for cell in &mut entry.run.cells {
-            (cell.histogram, cell.series, cell.activity) = (None, Vec::new(), Vec::new());
-        }
-        all += if at == 0 { "\n" } else { ",\n" };
-        all += &serde_json::to_string(&entry).expect("an entry has only string keys");
+        Bulk::of(&mut entry);
+        all += &medium_json_run(at, &entry);
     }
-    all + "\n]}\n"
+    all + MEDIUM_JSON_END
+}
+
+/// What [`medium_json`] begins with, for who writes one run after the other.
+pub fn medium_json_head(line: &Line) -> String {
+    format!("{{\"schema\":\"flashmark-medium/1\",\"line\":{},\"runs\":[", line_json(line))
+}
+
+/// The next run in it, without its [`Bulk`]; `at` counts from 0.
+pub fn medium_json_run(at: usize, lean: &Entry) -> String {
+    let between = if at == 0 { "\n" } else { ",\n" };
+    between.to_owned() + &serde_json::to_string(lean).expect("an entry has only string keys")
+}
+
+/// What it ends with.
+pub const MEDIUM_JSON_END: &str = "\n]}\n";
+
+/// Histograms, curves and what the kernel counted: nine tenths of a run, cell by cell.
+pub struct Bulk(Vec<(Option<Histogram>, Vec<Series>, Vec<Sample>)>);
+
+impl Bulk {
+    /// Takes it out of a run.
+    pub fn of(entry: &mut Entry) -> Bulk {
+        let of = |cell: &mut Cell| (cell.histogram.take(), std::mem::take(&mut cell.series), std::mem::take(&mut cell.activity));
+        Bulk(entry.run.cells.iter_mut().map(of).collect())
+    }
+
+    /// Puts it back.
+    pub fn put_back(self, entry: &mut Entry) {
+        for (cell, bulk) in entry.run.cells.iter_mut().zip(self.0) {
+            (cell.histogram, cell.series, cell.activity) = bulk;
+        }
+    }
 }
 
 /// A run as a record that `flashmark show`, `report` and `compare` read: all that is published of it, in one line.

@@ -325,5 +325,5 @@ fn told(entry: &Entry) -> String {
 
 /// Charts of the run shown, their numbers folded.
 fn charts(record: &Record) -> Vec<PanelView> {
-    panels::of_record(record).into_iter().take(MOST_PANELS).map(|one| panel(one).folded()).collect()
+    panels::first_of_record(record, MOST_PANELS).into_iter().map(|one| panel(one).folded()).collect()
 }

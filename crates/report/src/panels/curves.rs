@@ -15,7 +15,7 @@ const MOST_LINES: usize = HUES;
 type Kept<'a> = (&'a Cell, &'a Series);
 
 /// Panels of rates along fills, then one for each other test and kind of curve.
-pub(super) fn all(record: &Record) -> Vec<Panel> {
+pub(super) fn all(record: &Record) -> impl Iterator<Item = Panel> {
     let possible = record.cells.iter().filter(|cell| figure::impossible(cell).is_none());
     let kept: Vec<Kept> = possible.flat_map(|cell| cell.series.iter().map(move |series| (cell, series))).collect();
     let (fills, others): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|(cell, _)| is_fill(cell));
@@ -24,12 +24,12 @@ pub(super) fn all(record: &Record) -> Vec<Panel> {
     let others = grouped(others.into_iter().filter(|(cell, series)| is_telling(record, cell, series)).collect(), |a, b| {
         (&a.0.test, a.1.x, a.1.y, &a.1.name) == (&b.0.test, b.1.x, b.1.y, &b.1.name)
     });
-    let fills = fills.iter().enumerate().map(|(at, group)| panel(format!("fill-{at}"), "Rate along the fill".to_owned(), group));
-    let others = others.iter().enumerate().map(|(at, group)| {
+    let fills = fills.into_iter().enumerate().map(|(at, group)| panel(format!("fill-{at}"), "Rate along the fill".to_owned(), &group));
+    let others = others.into_iter().enumerate().map(|(at, group)| {
         let title = format!("{}: {}", words::capitalised(&words::test(&group[0].0.test)), words::clean(&group[0].1.name));
-        panel(format!("curve-{at}"), title, group)
+        panel(format!("curve-{at}"), title, &group)
     });
-    fills.chain(others).collect()
+    fills.chain(others)
 }
 
 /// Curves that belong into one chart, at most [`MOST_LINES`] each.

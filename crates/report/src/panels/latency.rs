@@ -65,11 +65,13 @@ fn curve(name: &str, hue: usize, histogram: &Histogram) -> Line {
         if beyond < BEYOND {
             break;
         }
-        let share = beyond as f64 / n as f64;
-        let tip = format!("{name}: {} take longer than {}", one_in(share), words::quantity("_ns", ns as f64));
-        points.push(Point { x: ns as f64, y: share, interval: None, tip });
+        points.push(Point { x: ns as f64, y: beyond as f64 / n as f64, interval: None, tip: String::new() });
     }
-    Line { name: name.to_owned(), points: thinned(points), style: Style { hue, stroke: Stroke::Solid, mark: Mark::None } }
+    let mut points = thinned(points);
+    for point in &mut points[1..] {
+        point.tip = format!("{name}: {} take longer than {}", one_in(point.y), words::quantity("_ns", point.x));
+    }
+    Line { name: name.to_owned(), points, style: Style { hue, stroke: Stroke::Solid, mark: Mark::None } }
 }
 
 /// The slowest I/O as a point of its own.

@@ -50,6 +50,11 @@ impl Chain {
         last.into_iter().next().map_or(Ok(start), |mut row| Ok(Chain { number: row.number()?, hash: row.text()? }))
     }
 
+    /// Of the last line.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     pub fn add(&mut self, connection: &mut dyn Connection, deed: &Deed) -> Result<(), CollectionError> {
         // As the database will have it, so that it hashes the same when it is read back.
         let kept = |text: &str| text.replace('\0', "\u{fffd}");

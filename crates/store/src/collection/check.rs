@@ -28,7 +28,7 @@ impl Collection {
             for mut row in numbers {
                 let number = row.number()?;
                 let before = one(connection, number)?;
-                lines::refresh(connection, number)?;
+                lines::refresh(connection, number, 0)?;
                 if one(connection, number)? != before {
                     faults.push(format!("line '{}' is not what its runs make", before.slug));
                 }

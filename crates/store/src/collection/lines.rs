@@ -1,6 +1,6 @@
 //! The lines of the table: made anew from the runs whenever one comes or goes, and read back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use record::collection::{Figure, Line, Model, Origin, Spread};
 
@@ -22,66 +22,64 @@ pub(super) fn key_values((model, origin, is_fake): &(Model, Origin, bool)) -> [V
     ]
 }
 
-/// What of a run goes into its line.
-struct Member {
-    received: String,
-    name: String,
-    host: Option<String>,
-    interface: Option<String>,
-    classes: String,
-    verdict: Option<String>,
-    figures: Vec<Option<f64>>,
+/// The runs that count.
+const COUNTED: &str = "FROM runs WHERE line = $1 AND standing = 'accepted'";
+
+/// Figures of all runs of a line.
+fn figures_of(connection: &mut dyn Connection, line: u64) -> Result<BTreeMap<Figure, Spread>, CollectionError> {
+    let sql = format!("SELECT host, {} {COUNTED}", columns::figures());
+    let mut hosts: HashMap<String, u32> = HashMap::new();
+    let mut values: [Vec<(Option<u32>, f64)>; Figure::ALL.len()] = Default::default();
+    for mut row in connection.query(&sql, &[Value::from(line)]).reading()? {
+        // Numbers are told apart sooner than texts, ten times for each run.
+        let next = hosts.len() as u32;
+        let host = row.optional_text()?.map(|host| *hosts.entry(host).or_insert(next));
+        for values in &mut values {
+            values.extend(row.optional_real()?.map(|value| (host, value)));
+        }
+    }
+    Ok(Figure::ALL.into_iter().zip(values).filter_map(|(figure, values)| Some((figure, spread(values)?))).collect())
 }
 
-fn members(connection: &mut dyn Connection, line: u64) -> Result<Vec<Member>, CollectionError> {
-    let sql = format!(
-        "SELECT received, name, host, interface, classes, verdict, {} FROM runs WHERE line = $1 AND standing = 'accepted' \
-         ORDER BY received, number",
-        columns::figures()
-    );
-    let rows = connection.query(&sql, &[Value::from(line)]).reading()?;
-    let member = |mut row: Row| {
-        Ok(Member {
-            received: row.text()?,
-            name: row.text()?,
-            host: row.optional_text()?,
-            interface: row.optional_text()?,
-            classes: row.text()?,
-            verdict: row.optional_text()?,
-            figures: Figure::ALL.iter().map(|_| row.optional_real()).collect::<Result<_, _>>()?,
-        })
-    };
-    rows.into_iter().map(member).collect()
+/// A text of the run that came first or last, of those that have one.
+fn text_of(
+    connection: &mut dyn Connection,
+    line: u64,
+    column: &str,
+    condition: &str,
+    way: &str,
+) -> Result<Option<String>, CollectionError> {
+    let sql = format!("SELECT {column} {COUNTED}{condition} ORDER BY received{way}, number{way} LIMIT 1");
+    let row = connection.query(&sql, &[Value::from(line)]).reading()?.into_iter().next();
+    row.map_or(Ok(None), |mut row| row.optional_text())
 }
 
-/// Makes a line anew from its runs. A line of fakes also shows in the line that they are left out of.
-pub(super) fn refresh(connection: &mut dyn Connection, line: u64) -> Result<(), CollectionError> {
-    let members = members(connection, line)?;
-    let figures: BTreeMap<Figure, Spread> = Figure::ALL
-        .into_iter()
-        .enumerate()
-        .filter_map(|(at, figure)| {
-            let values = members.iter().filter_map(|member| Some((member.host.as_deref(), member.figures[at]?)));
-            Some((figure, spread(values)?))
-        })
-        .collect();
+/// Makes a line anew from its runs; `changed` is the number of the deed that changed them. A line of fakes also shows in the line that they are
+/// left out of.
+pub(super) fn refresh(connection: &mut dyn Connection, line: u64, changed: u64) -> Result<(), CollectionError> {
+    let figures = figures_of(connection, line)?;
+    let runs = connection.query(&format!("SELECT count(*) {COUNTED}"), &[Value::from(line)]).reading()?;
+    let runs = runs.into_iter().next().map_or(Ok(0), |mut row| row.number())?;
     // What is the same for all of them is taken from the first that says it.
-    let first = |said: fn(&Member) -> Option<&str>| members.iter().find_map(said);
-    let name = first(|member| Some(&member.name)).unwrap_or_default();
-    let mut names = vec!["name", "name_folded", "interface", "classes", "runs", "latest"];
+    let mut first = |column: &str, condition: &str| text_of(connection, line, column, condition, "");
+    let name = first("name", "")?;
+    let interface = first("interface", " AND interface IS NOT NULL")?;
+    let classes = first("classes", " AND classes <> ''")?;
+    let mut last = |column: &str| text_of(connection, line, column, "", " DESC");
+    let (latest, verdict) = (last("received")?, last("verdict")?);
+    let mut names = vec!["interface", "classes", "runs", "latest", "changed"];
     let mut values = vec![
         Value::from(line),
-        Value::from(name),
-        Value::from(name.to_lowercase().as_str()),
-        Value::from(first(|member| member.interface.as_deref())),
-        Value::from(first(|member| Some(member.classes.as_str()).filter(|classes| !classes.is_empty())).unwrap_or_default()),
-        Value::from(members.len() as u64),
-        Value::from(members.last().map_or("", |last| &last.received)),
+        Value::from(interface.as_deref()),
+        Value::from(classes.as_deref().unwrap_or_default()),
+        Value::from(runs),
+        Value::from(latest.as_deref().unwrap_or_default()),
+        Value::from(changed),
     ];
-    if members.is_empty() {
-        // It keeps the name it had.
-        names.drain(..2);
-        values.drain(1..3);
+    // One that has none left keeps the name it had.
+    if let Some(name) = name {
+        names.extend(["name", "name_folded"]);
+        values.extend([Value::from(name.as_str()), Value::from(name.to_lowercase().as_str())]);
     }
     for figure in Figure::ALL {
         names.push(columns::figure(figure));
@@ -90,9 +88,8 @@ pub(super) fn refresh(connection: &mut dyn Connection, line: u64) -> Result<(), 
     let sql = format!("UPDATE lines SET {} WHERE number = $1", columns::assignments(&names, 2));
     connection.execute(&sql, &values).changing()?;
     let json = serde_json::to_string(&figures).map_err(|error| CollectionError::Unrepresentable { why: error.to_string() })?;
-    let verdict = Value::from(members.last().and_then(|last| last.verdict.as_deref()));
     let details = "UPDATE line_details SET verdict = $2, figures = $3 WHERE line = $1";
-    connection.execute(details, &[Value::from(line), verdict, Value::from(json.as_str())]).changing()?;
+    connection.execute(details, &[Value::from(line), Value::from(verdict.as_deref()), Value::from(json.as_str())]).changing()?;
     count_fakes(connection, line)
 }
 
@@ -128,4 +125,21 @@ pub(super) fn line_of(mut row: Row) -> Result<Line, CollectionError> {
     let figures = serde_json::from_str(&figures).map_err(|error| CollectionError::damaged(format!("figures of {slug}: {error}")))?;
     let (verdict, latest) = (row.optional_text()?, row.text()?);
     Ok(Line { slug, name, model, origin, interface, classes, runs, fakes, is_fake, figures, verdict, latest })
+}
+
+/// Lines in the order of these numbers. One whose runs have all gone meanwhile is left out.
+pub(super) fn of_numbers(connection: &mut dyn Connection, numbers: &[u64]) -> Result<Vec<Line>, CollectionError> {
+    let Some(last) = numbers.last() else { return Ok(Vec::new()) };
+    // Few statements for any length of list, so that they are kept ready: it is filled up with its last number.
+    let places = numbers.len().next_power_of_two();
+    let values: Vec<Value> = numbers.iter().chain(std::iter::repeat(last)).take(places).map(|number| Value::from(*number)).collect();
+    let sql = format!(
+        "SELECT l.number, {COLUMNS} FROM lines l JOIN line_details d ON d.line = l.number WHERE l.number IN ({}) AND l.runs > 0",
+        columns::places(1, places)
+    );
+    let mut found = HashMap::with_capacity(numbers.len());
+    for mut row in connection.query(&sql, &values).reading()? {
+        found.insert(row.number()?, line_of(row)?);
+    }
+    Ok(numbers.iter().filter_map(|number| found.remove(number)).collect())
 }

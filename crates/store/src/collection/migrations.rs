@@ -6,7 +6,10 @@ use super::error::While;
 use super::pool::Pool;
 
 /// All steps; the first has number 1.
-const STEPS: [(&str, &str); 1] = [("collection", include_str!("migrations/0001_collection.sql"))];
+const STEPS: [(&str, &str); 2] = [
+    ("collection", include_str!("migrations/0001_collection.sql")),
+    ("looked through in memory", include_str!("migrations/0002_looked_through_in_memory.sql")),
+];
 
 /// Brings a database to the form that this version knows.
 pub(super) fn apply(pool: &Pool) -> Result<(), CollectionError> {

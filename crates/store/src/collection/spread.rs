@@ -1,61 +1,68 @@
 //! The middle of the runs of a model, each host counted once.
 
-use std::collections::BTreeMap;
-
 use record::collection::Spread;
 
 /// The median of the hosts' medians, with the lowest and highest of all runs. Values of runs whose host is not known (`None`) are taken as
 /// of a host each: nothing says that two of them are of the same. `None` where there is no value.
-pub(super) fn spread<'a>(values: impl IntoIterator<Item = (Option<&'a str>, f64)>) -> Option<Spread> {
-    let mut hosts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+pub(super) fn spread<H: Ord>(values: impl IntoIterator<Item = (Option<H>, f64)>) -> Option<Spread> {
+    let mut values: Vec<(Option<H>, f64)> = values.into_iter().collect();
+    values.sort_unstable_by(|(a, x), (b, y)| a.cmp(b).then(x.total_cmp(y)));
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut medians = Vec::new();
-    let (mut low, mut high, mut runs) = (f64::INFINITY, f64::NEG_INFINITY, 0);
-    for (host, value) in values {
-        (low, high, runs) = (low.min(value), high.max(value), runs + 1);
-        match host {
-            Some(host) => hosts.entry(host).or_default().push(value),
-            None => medians.push(value),
-        }
+    for of_host in values.chunk_by(|(a, _), (b, _)| a.is_some() && a == b) {
+        (low, high) = (low.min(of_host[0].1), high.max(of_host[of_host.len() - 1].1));
+        medians.push(middle(of_host, |(_, value)| *value));
     }
-    medians.extend(hosts.into_values().filter_map(median));
-    let hosts = medians.len() as u64;
-    Some(Spread { median: median(medians)?, low, high, runs, hosts })
+    medians.sort_unstable_by(f64::total_cmp);
+    let (runs, hosts) = (values.len() as u64, medians.len() as u64);
+    (hosts > 0).then(|| Spread { median: middle(&medians, |median| *median), low, high, runs, hosts })
 }
 
-/// The middle, or the mean of the two in the middle.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    let middle = values.len() / 2;
-    if values.is_empty() {
-        return None;
-    }
-    let upper = *values.select_nth_unstable_by(middle, f64::total_cmp).1;
-    if values.len() % 2 == 1 {
-        return Some(upper);
-    }
-    let lower = values[..middle].iter().copied().max_by(f64::total_cmp)?;
+/// The middle of values in order, or the mean of the two in the middle.
+fn middle<T>(sorted: &[T], value: impl Fn(&T) -> f64) -> f64 {
+    let (lower, upper) = (value(&sorted[(sorted.len() - 1) / 2]), value(&sorted[sorted.len() / 2]));
     // Halved first: the sum of two large numbers may be none.
-    Some(lower / 2.0 + upper / 2.0)
+    if lower == upper { upper } else { lower / 2.0 + upper / 2.0 }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
     fn a_host_that_ran_often_counts_once() {
         let values = [(Some("a"), 10.0), (Some("a"), 10.0), (Some("a"), 10.0), (Some("b"), 1.0), (Some("c"), 2.0)];
         assert_eq!(spread(values), Some(Spread { median: 2.0, low: 1.0, high: 10.0, runs: 5, hosts: 3 }));
-        assert_eq!(spread([(None, 1.0), (None, 2.0)]), Some(Spread { median: 1.5, low: 1.0, high: 2.0, runs: 2, hosts: 2 }));
-        assert_eq!(spread([]), None);
+        assert_eq!(spread::<u8>([(None, 1.0), (None, 2.0)]), Some(Spread { median: 1.5, low: 1.0, high: 2.0, runs: 2, hosts: 2 }));
+        assert_eq!(spread::<u8>([]), None);
     }
 
     proptest::proptest! {
         #[test]
-        fn a_median_is_that_of_the_sorted_values(mut values in proptest::collection::vec(0.0f64..1e9, 1..50)) {
-            let found = median(values.clone());
-            values.sort_by(f64::total_cmp);
-            let (lower, upper) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
-            assert_eq!(found, Some(if values.len() % 2 == 1 { upper } else { lower / 2.0 + upper / 2.0 }));
+        fn a_spread_is_that_of_a_naive_count(values in proptest::collection::vec((proptest::option::of(0u8..5), 0.0f64..1e9), 1..60)) {
+            let mut hosts: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+            for (at, (host, value)) in values.iter().enumerate() {
+                let host = host.map_or_else(|| format!("unknown {at}"), |host| host.to_string());
+                hosts.entry(host).or_default().push(*value);
+            }
+            let naive = |mut values: Vec<f64>| {
+                values.sort_by(f64::total_cmp);
+                (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
+            };
+            let medians: Vec<f64> = hosts.values().cloned().map(naive).collect();
+            let (hosts, all) = (medians.len() as u64, values.iter().map(|(_, value)| *value));
+            let expected = Spread {
+                low: all.clone().fold(f64::INFINITY, f64::min),
+                high: all.fold(f64::NEG_INFINITY, f64::max),
+                runs: values.len() as u64,
+                hosts,
+                median: naive(medians),
+            };
+            let found = spread(values).unwrap();
+            assert!((found.median - expected.median).abs() <= expected.median * 1e-12);
+            assert_eq!(Spread { median: 0.0, ..found }, Spread { median: 0.0, ..expected });
         }
     }
 }

@@ -263,7 +263,8 @@ impl<'a> Writer<'a> {
 
     /// Makes the lines of all that was changed anew.
     fn finish(self) -> Result<(), CollectionError> {
-        self.touched.iter().try_for_each(|line| lines::refresh(self.connection, *line))
+        let changed = self.audit.number();
+        self.touched.iter().try_for_each(|line| lines::refresh(self.connection, *line, changed))
     }
 
     /// `wanted` is the id it is to have, where that is free.

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crc_fast::CrcAlgorithm;
+use crc::{CRC_64_NVME, Crc, Table};
 use record::{Ended, Flag, MediumKind, Record, Run, SCHEMA, Software, Stop};
 
 use super::draft::Found;
 use super::text::short;
 
+static CRC_64: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_NVME);
+
 /// One record for each tool and medium. The id comes from the bytes, so the same file gives the same one again.
 pub(super) fn records(name: &str, bytes: &[u8], found: Vec<Found>) -> Vec<Record> {
-    let sum = crc_fast::checksum(CrcAlgorithm::Crc64Nvme, bytes);
+    let sum = CRC_64.checksum(bytes);
     let many = found.len() > 1;
     let id = |tool: &str, number: usize| if many { format!("{tool}-{sum:016x}-{number}") } else { format!("{tool}-{sum:016x}") };
     found.into_iter().zip(1..).map(|(found, number)| record(name, id(&plain(found.tool), number), found)).collect()

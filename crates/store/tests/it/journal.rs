@@ -43,7 +43,7 @@ fn refusal(change: impl FnOnce(&mut Vec<u8>)) -> String {
 
 /// A first line with a right checksum.
 fn first_line(json: &str) -> Vec<u8> {
-    let crc = crc_fast::checksum(crc_fast::CrcAlgorithm::Crc32Iscsi, json.as_bytes());
+    let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI).checksum(json.as_bytes());
     format!("{crc:08x} {json}\n").into_bytes()
 }
 

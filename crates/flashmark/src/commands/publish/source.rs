@@ -88,6 +88,12 @@ impl Source {
         Ok((line, collection.runs_of(&line.slug)?))
     }
 
+    /// Hands out the runs of a line, the newest first, one by one.
+    pub fn each_run(&self, at: usize, take: &mut dyn FnMut(Entry) -> std::io::Result<()>) -> anyhow::Result<()> {
+        let (line, collection) = &self.lines[at];
+        Ok(collection.each_run_of(&line.slug, take)?)
+    }
+
     /// The runs that came in last, the newest first.
     pub fn latest(&self, n: usize) -> anyhow::Result<Vec<Entry>> {
         let mut latest = Vec::new();

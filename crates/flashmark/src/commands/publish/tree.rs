@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
-use record::collection::{Figure, Line, Model, Origin, Page, Query, SortBy};
-use report::collection::{self as pages, Item, MOST_COMPARED, Site, data, query};
+use record::collection::{Entry, Figure, Line, Model, Origin, Page, Query, SortBy};
+use report::collection::data::{self, Bulk};
+use report::collection::{self as pages, Item, MOST_COMPARED, Site, query};
 
 use super::source::Source;
 
@@ -31,6 +32,13 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
+    /// A file that is written bit by bit.
+    fn create(&self, path: &str) -> Result<BufWriter<fs::File>> {
+        let file = fs::File::create(self.dir.join(path)).with_context(|| format!("cannot write {path}"))?;
+        self.written.fetch_add(1, Ordering::Relaxed);
+        Ok(BufWriter::new(file))
+    }
+
     fn write(&self, path: &str, text: &str) -> Result<()> {
         fs::write(self.dir.join(path), text).with_context(|| format!("cannot write {path}"))?;
         self.written.fetch_add(1, Ordering::Relaxed);
@@ -69,22 +77,36 @@ fn site(lines: &[&Line], made: &Made) -> Site {
     }
 }
 
-/// The table in every order, and each shelf in the usual one.
-fn tables(tree: &Tree, site: &Site, lines: &[&Line]) -> Result<()> {
-    let all: Vec<&Line> = lines.iter().copied().filter(|line| pages::lies_on(line, &Query::default())).collect();
-    for sort in pages::orders() {
-        let usual = sort == SortBy::Figure(Figure::RandomWrite4k);
-        sorted(tree, site, all.clone(), &Query { sort: (!usual).then_some(sort), ..Query::default() })?;
-    }
-    for shelf in site.shelves.iter().flatten().filter(|shelf| **shelf != Query::default()) {
-        let on = lines.iter().copied().filter(|line| pages::lies_on(line, shelf)).collect();
-        sorted(tree, site, on, shelf)?;
-    }
-    Ok(())
+/// Does each of so many pieces of work once, on as many threads as there are processors.
+fn on_all_processors(count: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let worker = || -> Result<()> {
+        loop {
+            match next.fetch_add(1, Ordering::Relaxed) {
+                at if at < count => work(at)?,
+                _ => return Ok(()),
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
-/// The pages of lines in the order that is asked for.
-fn sorted(tree: &Tree, site: &Site, mut lines: Vec<&Line>, asked: &Query) -> Result<()> {
+/// The table in every order, and each shelf in the usual one.
+fn tables(tree: &Tree, site: &Site, lines: &[&Line]) -> Result<()> {
+    let usual = |sort: &SortBy| *sort == SortBy::Figure(Figure::RandomWrite4k);
+    let orders = pages::orders().into_iter().map(|sort| Query { sort: (!usual(&sort)).then_some(sort), ..Query::default() });
+    let shelves = site.shelves.iter().flatten().filter(|shelf| **shelf != Query::default()).cloned();
+    let asked: Vec<Query> = orders.chain(shelves).collect();
+    on_all_processors(asked.len(), |at| sorted(tree, site, lines, &asked[at]))
+}
+
+/// The pages of what is asked for, in its order.
+fn sorted(tree: &Tree, site: &Site, lines: &[&Line], asked: &Query) -> Result<()> {
+    let mut lines: Vec<&Line> = lines.iter().copied().filter(|line| pages::lies_on(line, asked)).collect();
     pages::order(&mut lines, asked.sort.unwrap_or(SortBy::Figure(Figure::RandomWrite4k)));
     let total = lines.len() as u64;
     let empty: &[&Line] = &[];
@@ -113,16 +135,14 @@ fn whole(tree: &Tree, made: &Made, lines: &[&Line]) -> Result<()> {
     let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": made.title, "made": made.now }).to_string();
     let open = head.trim_end_matches('}').to_owned() + ",\"lines\":[\n";
     let list = |path: &str, open: &str, each: fn(&Line) -> String| -> Result<()> {
-        let mut file = BufWriter::new(fs::File::create(tree.dir.join(path)).with_context(|| format!("cannot write {path}"))?);
+        let mut file = tree.create(path)?;
         file.write_all(open.as_bytes())?;
         for (at, line) in lines.iter().enumerate() {
             let between = if at == 0 { "" } else { ",\n" };
             write!(file, "{between}{}", each(line))?;
         }
         file.write_all(b"\n]}\n")?;
-        file.flush()?;
-        tree.written.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+        Ok(file.flush()?)
     };
     list("data/collection.json", &open, data::line_json)?;
     list("data/table.json", "{\"schema\":\"flashmark-table/1\",\"lines\":[\n", data::short_json)?;
@@ -134,7 +154,7 @@ fn feed(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()
     let by_model: HashMap<(&Model, Origin, bool), &Line> =
         lines.iter().map(|line| ((&line.model, line.origin, line.is_fake), *line)).collect();
     let latest = source.latest(FEED)?;
-    let line_of = |entry: &record::collection::Entry| by_model.get(&(&entry.model, entry.origin, entry.headline.is_fake)).copied();
+    let line_of = |entry: &Entry| by_model.get(&(&entry.model, entry.origin, entry.headline.is_fake)).copied();
     let items: Vec<Item> =
         latest.iter().filter_map(|entry| line_of(entry).map(|line| Item { entry, slug: &line.slug, name: &line.name })).collect();
     tree.write("feed.atom", &pages::feed(site, &items))
@@ -158,38 +178,53 @@ fn comparisons(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Re
     tree.write("compare.html", &pages::choose(site, &ready))
 }
 
-fn medium_of(source: &Source, lines: &[&Line], wanted: &Line) -> Result<(Line, Vec<record::collection::Entry>)> {
+fn medium_of(source: &Source, lines: &[&Line], wanted: &Line) -> Result<(Line, Vec<Entry>)> {
     let at = lines.iter().position(|line| line.slug == wanted.slug).context("a line that is gone")?;
     let (line, entries) = source.medium(at)?;
     Ok((line.clone(), entries))
 }
 
-/// A page and the data of each medium and each run, on as many threads as there are processors.
+/// A page and the data of each medium and each run.
 fn media(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()> {
     let mut by_model: HashMap<&Model, Vec<&Line>> = HashMap::new();
     for line in lines {
         by_model.entry(&line.model).or_default().push(line);
     }
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<()> {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= lines.len() {
-                return Ok(());
-            }
-            let (line, mut entries) = source.medium(at)?;
-            let others = by_model.get(&line.model).into_iter().flatten();
-            let beside: Vec<Line> = others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
-            tree.write(&format!("medium/{}.html", line.slug), &pages::medium_beside(site, line, &entries, &beside))?;
-            for entry in entries.iter_mut().filter(|entry| pages::is_slug(&entry.id)) {
-                tree.write(&format!("data/run/{}.json", entry.id), &data::run_json(entry))?;
-            }
-            tree.write(&format!("data/medium/{}.json", line.slug), &data::medium_json(line, entries))?;
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    on_all_processors(lines.len(), |at| {
+        let line = lines[at];
+        let others = by_model.get(&line.model).into_iter().flatten();
+        let beside: Vec<Line> = others.filter(|other| other.slug != line.slug).map(|other| (*other).clone()).collect();
+        let entries = runs(tree, source, at, line)?;
+        tree.write(&format!("medium/{}.html", line.slug), &pages::medium_beside(site, line, &entries, &beside))
     })
+}
+
+/// Writes the data of a line and of each of its runs. What comes back is for the page: only the run that its charts are made of is whole, the
+/// first of those with most cells, so that a line of a thousand runs fits in memory.
+fn runs(tree: &Tree, source: &Source, at: usize, line: &Line) -> Result<Vec<Entry>> {
+    let path = format!("data/medium/{}.json", line.slug);
+    let mut file = tree.create(&path)?;
+    file.write_all(data::medium_json_head(line).as_bytes())?;
+    let mut entries: Vec<Entry> = Vec::new();
+    // Of sound runs and of fakes.
+    let mut whole: [Option<(usize, Bulk)>; 2] = [None, None];
+    source.each_run(at, &mut |mut entry| {
+        if pages::is_slug(&entry.id) {
+            tree.write(&format!("data/run/{}.json", entry.id), &data::run_json(&mut entry)).map_err(std::io::Error::other)?;
+        }
+        let bulk = Bulk::of(&mut entry);
+        file.write_all(data::medium_json_run(entries.len(), &entry).as_bytes())?;
+        let known = &mut whole[usize::from(entry.headline.is_fake)];
+        if known.as_ref().is_none_or(|(best, _)| entries[*best].run.cells.len() < entry.run.cells.len()) {
+            *known = Some((entries.len(), bulk));
+        }
+        entries.push(entry);
+        Ok(())
+    })?;
+    file.write_all(data::MEDIUM_JSON_END.as_bytes())?;
+    file.flush().with_context(|| format!("cannot write {path}"))?;
+    for (at, bulk) in whole.into_iter().flatten() {
+        bulk.put_back(&mut entries[at]);
+    }
+    Ok(entries)
 }

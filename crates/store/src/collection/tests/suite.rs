@@ -344,7 +344,7 @@ pub fn a_newer_collection_is_refused(database: &Database) {
     drop(database.open());
     database.meddle("INSERT INTO migrations (number, name) VALUES (99, 'from the future')");
     let error = Collection::open(&database.address).err().unwrap();
-    assert_eq!(error.to_string(), "the collection has step 99 of its form, this version knows 1; a newer flashmark reads it");
+    assert_eq!(error.to_string(), "the collection has step 99 of its form, this version knows 2; a newer flashmark reads it");
 }
 
 pub fn a_damaged_run_is_said_to_be_one(database: &Database) {

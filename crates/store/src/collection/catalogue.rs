@@ -1,0 +1,161 @@
+//! What lines are filtered and sorted by, in memory. Looking through tens of thousands takes a millisecond, for any filter and any order;
+//! a database would need an index for each, and every submission would have to keep them all up.
+//!
+//! The database stays the truth. Before each look, what was changed since the last one is taken in, whoever changed it.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use record::MediumKind;
+use record::collection::{Figure, Origin, SortBy};
+
+use super::connection::{Connection, Row, Value};
+use super::error::While;
+use super::query::Asked;
+use super::write::{kind_named, origin_named};
+use super::{CollectionError, columns};
+
+/// Figures of a line, in the order of `Figure::ALL`; NaN where there is none.
+type Medians = [f64; Figure::ALL.len()];
+
+/// A line as far as it can be asked for.
+pub(super) struct Known {
+    pub number: u64,
+    /// When it became what it is, as a number in the audit.
+    changed: i64,
+    pub slug: Box<str>,
+    /// In small letters, as are interface and classes.
+    pub name: Box<str>,
+    pub interface: Box<str>,
+    /// " c10 u1 a1 ".
+    pub classes: Box<str>,
+    pub latest: Box<str>,
+    pub kind: MediumKind,
+    pub origin: Origin,
+    pub is_fake: bool,
+    pub capacity_gb: u64,
+    pub runs: u64,
+    medians: Medians,
+}
+
+impl Known {
+    pub fn median(&self, figure: Figure) -> Option<f64> {
+        Some(self.medians[figure as usize]).filter(|median| !median.is_nan())
+    }
+}
+
+/// All lines.
+#[derive(Default)]
+pub(super) struct Catalogue(RwLock<Lines>);
+
+#[derive(Default)]
+struct Lines {
+    known: Vec<Known>,
+    places: HashMap<u64, usize>,
+    /// Every change up to this one has been taken in; nothing yet where there is none.
+    seen: Option<i64>,
+}
+
+impl Catalogue {
+    /// Takes in what has changed.
+    pub fn catch_up(&self, connection: &mut dyn Connection) -> Result<(), CollectionError> {
+        let seen = self.0.read().unwrap_or_else(PoisonError::into_inner).seen.unwrap_or(-1);
+        let sql = format!(
+            "SELECT number, changed, slug, name_folded, interface, classes, latest, kind, origin, is_fake, capacity_gb, runs, {} \
+             FROM lines WHERE changed > $1",
+            columns::figures()
+        );
+        let rows = connection.query(&sql, &[Value::Integer(seen)]).reading()?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let changed = rows.into_iter().map(known).collect::<Result<Vec<_>, _>>()?;
+        // Whoever panicked with it was only reading.
+        let mut lines = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        changed.into_iter().for_each(|line| lines.take(line));
+        Ok(())
+    }
+
+    /// How many lines fit, and the numbers of those at these places in their order.
+    pub fn find(&self, asked: &Asked, from: usize, count: usize) -> (u64, Vec<u64>) {
+        let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut fit: Vec<&Known> = lines.known.iter().filter(|line| asked.fits(line)).collect();
+        let total = fit.len();
+        if from >= total {
+            return (total as u64, Vec::new());
+        }
+        let to = total.min(from.saturating_add(count));
+        // Only as much is sorted as is needed.
+        let order = |a: &&Known, b: &&Known| compare(a, b, asked.sort, asked.reversed);
+        if from > 0 {
+            fit.select_nth_unstable_by(from, order);
+        }
+        let rest = &mut fit[from..];
+        if to < total {
+            rest.select_nth_unstable_by(to - from, order);
+        }
+        let page = &mut rest[..to - from];
+        page.sort_unstable_by(order);
+        (total as u64, page.iter().map(|line| line.number).collect())
+    }
+}
+
+impl Lines {
+    /// Unless someone else was faster and has taken in a later state of it.
+    fn take(&mut self, line: Known) {
+        self.seen = self.seen.max(Some(line.changed));
+        match self.places.get(&line.number) {
+            Some(at) if self.known[*at].changed > line.changed => {}
+            Some(at) => self.known[*at] = line,
+            None => {
+                self.places.insert(line.number, self.known.len());
+                self.known.push(line);
+            }
+        }
+    }
+}
+
+fn known(mut row: Row) -> Result<Known, CollectionError> {
+    Ok(Known {
+        number: row.number()?,
+        changed: i64::try_from(row.number()?).unwrap_or(i64::MAX),
+        slug: row.text()?.into(),
+        name: row.text()?.into(),
+        interface: row.optional_text()?.unwrap_or_default().to_lowercase().into(),
+        classes: row.text()?.into(),
+        latest: row.text()?.into(),
+        kind: kind_named(&row.text()?)?,
+        origin: origin_named(&row.text()?)?,
+        is_fake: row.number()? == 1,
+        capacity_gb: row.number()?,
+        runs: row.number()?,
+        medians: medians(&mut row)?,
+    })
+}
+
+fn medians(row: &mut Row) -> Result<Medians, CollectionError> {
+    let mut medians = [f64::NAN; Figure::ALL.len()];
+    for median in &mut medians {
+        *median = row.optional_real()?.unwrap_or(f64::NAN);
+    }
+    Ok(medians)
+}
+
+/// The order of the table: figures best first and lines without the figure last; names and capacities rising; runs and latest falling; each
+/// the other way round where it is reversed, but lines without the figure still last. Of equals the slug decides, always the same way.
+fn compare(a: &Known, b: &Known, sort: SortBy, reversed: bool) -> Ordering {
+    let turned = |order: Ordering| if reversed { order.reverse() } else { order };
+    let first = match sort {
+        SortBy::Figure(figure) => match (a.median(figure), b.median(figure)) {
+            (Some(a), Some(b)) if figure.smaller_is_better() => turned(a.total_cmp(&b)),
+            (Some(a), Some(b)) => turned(b.total_cmp(&a)),
+            (a, b) => a.is_none().cmp(&b.is_none()),
+        },
+        SortBy::Name => turned(a.name.cmp(&b.name)),
+        SortBy::Capacity => turned(a.capacity_gb.cmp(&b.capacity_gb)),
+        SortBy::Runs => turned(b.runs.cmp(&a.runs)),
+        SortBy::Latest => turned(b.latest.cmp(&a.latest)),
+    };
+    first.then_with(|| a.slug.cmp(&b.slug))
+}

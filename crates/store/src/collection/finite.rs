@@ -1,0 +1,235 @@
+//! Whether all numbers of something are numbers. JSON has no infinity: it would be written as null, and could not be read back. To read
+//! it back to find out takes as long as all the rest of keeping a run.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::ser;
+
+/// A number is none.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NotFinite(String);
+
+impl fmt::Display for NotFinite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotFinite {}
+
+impl ser::Error for NotFinite {
+    fn custom<T: fmt::Display>(said: T) -> NotFinite {
+        NotFinite(said.to_string())
+    }
+}
+
+/// Finds a number that is none, if one is.
+pub(super) fn check(value: &impl Serialize) -> Result<(), NotFinite> {
+    value.serialize(Look)
+}
+
+/// Goes through a value and writes nothing.
+#[derive(Clone, Copy)]
+struct Look;
+
+type Looked = Result<(), NotFinite>;
+
+macro_rules! nothing_to_see {
+    ($($name:ident($kind:ty),)*) => {
+        $(fn $name(self, _: $kind) -> Looked {
+            Ok(())
+        })*
+    };
+}
+
+impl ser::Serializer for Look {
+    type Ok = ();
+    type Error = NotFinite;
+    type SerializeSeq = Look;
+    type SerializeTuple = Look;
+    type SerializeTupleStruct = Look;
+    type SerializeTupleVariant = Look;
+    type SerializeMap = Look;
+    type SerializeStruct = Look;
+    type SerializeStructVariant = Look;
+
+    nothing_to_see! {
+        serialize_bool(bool),
+        serialize_i8(i8),
+        serialize_i16(i16),
+        serialize_i32(i32),
+        serialize_i64(i64),
+        serialize_u8(u8),
+        serialize_u16(u16),
+        serialize_u32(u32),
+        serialize_u64(u64),
+        serialize_char(char),
+        serialize_str(&str),
+        serialize_bytes(&[u8]),
+        serialize_unit_struct(&'static str),
+    }
+
+    fn serialize_f32(self, number: f32) -> Looked {
+        self.serialize_f64(number.into())
+    }
+
+    fn serialize_f64(self, number: f64) -> Looked {
+        if number.is_finite() { Ok(()) } else { Err(NotFinite(format!("a number in it is {number}"))) }
+    }
+
+    fn serialize_none(self) -> Looked {
+        Ok(())
+    }
+
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Looked {
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Looked {
+        Ok(())
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Looked {
+        Ok(())
+    }
+
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Looked {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: ?Sized + Serialize>(self, _: &'static str, _: u32, _: &'static str, value: &T) -> Looked {
+        value.serialize(self)
+    }
+
+    fn serialize_seq(self, _: Option<usize>) -> Result<Look, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Look, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Look, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Look, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_map(self, _: Option<usize>) -> Result<Look, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Look, NotFinite> {
+        Ok(self)
+    }
+
+    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Look, NotFinite> {
+        Ok(self)
+    }
+
+    fn collect_str<T: ?Sized + fmt::Display>(self, _: &T) -> Looked {
+        Ok(())
+    }
+}
+
+macro_rules! looks_into {
+    ($($kind:ident::$name:ident,)*) => {
+        $(impl ser::$kind for Look {
+            type Ok = ();
+            type Error = NotFinite;
+
+            fn $name<T: ?Sized + Serialize>(&mut self, value: &T) -> Looked {
+                value.serialize(*self)
+            }
+
+            fn end(self) -> Looked {
+                Ok(())
+            }
+        })*
+    };
+}
+
+looks_into! {
+    SerializeSeq::serialize_element,
+    SerializeTuple::serialize_element,
+    SerializeTupleStruct::serialize_field,
+    SerializeTupleVariant::serialize_field,
+}
+
+macro_rules! looks_into_fields {
+    ($($kind:ident,)*) => {
+        $(impl ser::$kind for Look {
+            type Ok = ();
+            type Error = NotFinite;
+
+            fn serialize_field<T: ?Sized + Serialize>(&mut self, _: &'static str, value: &T) -> Looked {
+                value.serialize(*self)
+            }
+
+            fn end(self) -> Looked {
+                Ok(())
+            }
+        })*
+    };
+}
+
+looks_into_fields! {
+    SerializeStruct,
+    SerializeStructVariant,
+}
+
+impl ser::SerializeMap for Look {
+    type Ok = ();
+    type Error = NotFinite;
+
+    fn serialize_key<T: ?Sized + Serialize>(&mut self, _: &T) -> Looked {
+        Ok(())
+    }
+
+    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Looked {
+        value.serialize(*self)
+    }
+
+    fn end(self) -> Looked {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Deep {
+        name: &'static str,
+        point: [f64; 2],
+        maybe: Option<f64>,
+        kind: Kind,
+        #[serde(flatten)]
+        other: BTreeMap<String, f64>,
+    }
+
+    #[derive(Serialize)]
+    enum Kind {
+        One(f32),
+        Two { x: f64 },
+    }
+
+    #[test]
+    fn it_is_found_wherever_it_is() {
+        let sound = || Deep { name: "NaN", point: [1.0, -1e308], maybe: None, kind: Kind::One(0.5), other: BTreeMap::new() };
+        let said = |deep: &[Deep]| check(&deep).map_err(|error| error.to_string());
+        assert_eq!(said(&[sound(), Deep { maybe: Some(5e-324), ..sound() }]), Ok(()));
+        assert_eq!(said(&[sound(), Deep { point: [0.0, f64::NAN], ..sound() }]), Err("a number in it is NaN".to_owned()));
+        assert_eq!(said(&[Deep { maybe: Some(f64::INFINITY), ..sound() }]), Err("a number in it is inf".to_owned()));
+        assert_eq!(said(&[Deep { kind: Kind::One(f32::NAN), ..sound() }]), Err("a number in it is NaN".to_owned()));
+        assert_eq!(said(&[Deep { kind: Kind::Two { x: f64::NEG_INFINITY }, ..sound() }]), Err("a number in it is -inf".to_owned()));
+        assert_eq!(said(&[Deep { other: [("a".to_owned(), f64::NAN)].into(), ..sound() }]), Err("a number in it is NaN".to_owned()));
+        assert_eq!(sound().name, "NaN");
+    }
+}

@@ -1,0 +1,32 @@
+-- Lines are filtered and sorted in memory (catalogue.rs), so no order needs an index any more; each cost every submission a write.
+-- `changed` is the number in the audit of the last deed that changed a line: who has seen all up to a number finds the rest by it.
+ALTER TABLE lines ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX lines_changed ON lines (changed);
+DROP INDEX lines_name;
+DROP INDEX lines_name_falling;
+DROP INDEX lines_capacity;
+DROP INDEX lines_capacity_falling;
+DROP INDEX lines_runs;
+DROP INDEX lines_runs_falling;
+DROP INDEX lines_latest;
+DROP INDEX lines_latest_falling;
+DROP INDEX lines_random_write_4k_most;
+DROP INDEX lines_random_write_4k_least;
+DROP INDEX lines_worst_stall_most;
+DROP INDEX lines_worst_stall_least;
+DROP INDEX lines_random_write_512_most;
+DROP INDEX lines_random_write_512_least;
+DROP INDEX lines_random_write_16k_most;
+DROP INDEX lines_random_write_16k_least;
+DROP INDEX lines_random_write_64k_most;
+DROP INDEX lines_random_write_64k_least;
+DROP INDEX lines_sequential_write_most;
+DROP INDEX lines_sequential_write_least;
+DROP INDEX lines_random_read_4k_most;
+DROP INDEX lines_random_read_4k_least;
+DROP INDEX lines_sequential_read_most;
+DROP INDEX lines_sequential_read_least;
+DROP INDEX lines_random_fill_most;
+DROP INDEX lines_random_fill_least;
+DROP INDEX lines_zero_fill_most;
+DROP INDEX lines_zero_fill_least;

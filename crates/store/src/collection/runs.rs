@@ -1,0 +1,28 @@
+//! The runs of a line one by one, for whoever has less memory than a line has runs.
+
+use std::io;
+
+use record::collection::{Entry, Standing};
+
+use super::connection::Value;
+use super::error::While;
+use super::{Collection, CollectionError};
+
+impl Collection {
+    /// Hands out the accepted runs of a line, the newest first. One is held in memory at a time.
+    ///
+    /// # Errors
+    /// Where the database fails, or the first that `take` returns.
+    pub fn each_run_of(&self, slug: &str, take: &mut dyn FnMut(Entry) -> io::Result<()>) -> Result<(), CollectionError> {
+        let sql = "SELECT id FROM runs WHERE line = (SELECT number FROM lines WHERE slug = $1) AND standing = 'accepted' \
+                   ORDER BY received DESC, number DESC";
+        let rows = self.pool.look(|connection| connection.query(sql, &[Value::from(slug)]).reading())?;
+        for mut row in rows {
+            // It may have been withdrawn meanwhile.
+            if let Some(entry) = self.entry(&row.text()?)?.filter(|entry| entry.standing == Standing::Accepted) {
+                take(entry)?;
+            }
+        }
+        Ok(())
+    }
+}
