@@ -39,6 +39,8 @@ pub enum Command {
     Compare(CompareFlags),
     /// Makes a site of a collection: a table to sort, filter and compare, a page a medium, all data; plain files.
     Publish(crate::commands::publish::PublishFlags),
+    /// Sends a run to a collection that others can read: shows what would be sent, and asks.
+    Submit(crate::commands::submit::SubmitFlags),
     /// Tries file systems and schedulers with real work, and says which to use.
     Matrix(Box<MatrixFlags>),
     /// Does recorded I/O again: captures, blktrace, fio iologs; as recorded, faster, or as fast as possible.

@@ -42,6 +42,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
         Command::Publish(flags) => commands::publish::run(&flags),
+        Command::Submit(flags) => commands::submit::run(&flags),
         Command::Matrix(flags) => commands::matrix::run(&flags),
         Command::Replay(flags) => commands::replay::run(&flags),
         Command::Export(flags) => commands::export::run(&flags),

@@ -15,5 +15,6 @@ pub mod run;
 pub mod runs;
 pub mod show;
 pub mod sim;
+pub mod submit;
 pub mod tests;
 pub mod watch;

@@ -1,0 +1,195 @@
+//! `flashmark submit`: a run for a collection that others can read. Nothing leaves this machine that was not shown, or could have been.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use clap::Args;
+use record::Published;
+use record::units::{Bytes, Nanos};
+use report::words::clean;
+
+use crate::commands::show::load;
+use crate::exit::{Exit, OrExit, Result, refuse, usage};
+use crate::outputs::print;
+
+mod document;
+mod server;
+
+use document::Document;
+use server::{Receipt, Server};
+
+/// Flags of `submit`.
+#[derive(Debug, Args)]
+pub struct SubmitFlags {
+    /// Which run: its id, the beginning of it, "latest", or a record file.
+    #[arg(value_name = "RUN", required_unless_present = "withdraw", conflicts_with = "withdraw")]
+    pub run: Option<String>,
+    /// The address of the collection, for example https://cards.example.org.
+    #[arg(long, value_name = "URL", required_unless_present = "show")]
+    pub to: Option<String>,
+    /// Prints all that would be sent, to the last digit, and sends nothing.
+    #[arg(long, conflicts_with = "withdraw")]
+    pub show: bool,
+    /// Sends it without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// A token of that collection, or the one that was printed when the run was sent. Others can read a command line; the environment is better.
+    #[arg(long, value_name = "TOKEN", env = "FLASHMARK_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// Puts the run in the place of this one of the collection; what was there stays readable as an earlier revision.
+    #[arg(long, value_name = "ID", conflicts_with = "withdraw")]
+    pub replace: Option<String>,
+    /// Takes this run out of the collection, for good.
+    #[arg(long, value_name = "ID")]
+    pub withdraw: Option<String>,
+    /// Why it is taken out, for the record of the collection.
+    #[arg(long, value_name = "WORDS", requires = "withdraw", default_value = "withdrawn by who sent it", hide_default_value = true)]
+    pub why: String,
+}
+
+/// Runs the command.
+pub fn run(flags: &SubmitFlags) -> Result {
+    if let Some(id) = &flags.withdraw {
+        return withdraw(flags, id);
+    }
+    let name = flags.run.as_deref().unwrap_or("latest");
+    let document = Document::of(&load(name)?)?;
+    if flags.show {
+        print(&document.json)?;
+        return Ok(Exit::Done);
+    }
+    let server = server(flags)?;
+    eprint!("{}", announced(&document, &server, flags.replace.as_deref()));
+    agreed("Send it?", flags.yes)?;
+    let receipt = match &flags.replace {
+        Some(id) => server.replace(id, &document.packed)?,
+        None => server.submit(&document.packed)?,
+    };
+    print(&told(&receipt, &server, name))?;
+    Ok(Exit::Done)
+}
+
+fn withdraw(flags: &SubmitFlags, id: &str) -> Result {
+    let server = server(flags)?;
+    eprintln!("Run {} would be taken out of the collection at {}, for good.", clean(id), server.name());
+    agreed("Withdraw it?", flags.yes)?;
+    server.withdraw(id, &flags.why)?;
+    print(&format!("Withdrawn: {}\n", clean(id)))?;
+    Ok(Exit::Done)
+}
+
+/// The collection, if all that has to be said of it was.
+fn server(flags: &SubmitFlags) -> Result<Server> {
+    let Some(address) = &flags.to else { return usage("say where with --to URL") };
+    let token = flags.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
+    for id in flags.replace.iter().chain(&flags.withdraw) {
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+            return usage(format_args!("'{}' is no id of a run in a collection; its page ends with it", clean(id)));
+        }
+        if token.is_none() {
+            return usage("only who sent a run can change it: give the token that was printed then with --token or FLASHMARK_TOKEN");
+        }
+    }
+    Server::at(address, token)
+}
+
+/// What would be sent, in a few lines.
+fn announced(document: &Document, server: &Server, replace: Option<&str>) -> String {
+    let run = &document.run;
+    let what = match replace {
+        Some(id) => format!("This would replace run {} at {}:", clean(id), server.name()),
+        None => format!("This would be sent to {}, for everyone to read:", server.name()),
+    };
+    let mut lines = vec![("Medium", medium(run)), ("Label", run.label.clone().unwrap_or_default()), ("Measured", measured(run))];
+    lines.push(("Host", host(run)));
+    lines.push(("Results", results(run)));
+    lines.push(("Size", format!("{}, {} packed", Bytes(document.json.len() as u64), Bytes(document.packed.len() as u64))));
+    lines.push(("Not sent", "serial number and registers of the medium, paths, and names of this machine and its users".to_owned()));
+    if document.blanked > 0 {
+        lines.push(("Blanked", format!("what told one of these, in {} of the texts", document.blanked)));
+    }
+    let lines = lines.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| format!("  {name:<9} {}\n", clean(&text)));
+    format!("{what}\n{}`flashmark submit RUN --show` prints all of it.\n{}", lines.collect::<String>(), server.warning())
+}
+
+fn medium(run: &Published) -> String {
+    let mut words = vec![run.name(), format!("({})", run.kind.words())];
+    words.extend(run.capacity_bytes.map(|bytes| Bytes(bytes).to_string()));
+    words.extend(run.interface_words());
+    words.extend(run.firmware.as_ref().map(|firmware| format!("firmware {firmware}")));
+    words.join(" ")
+}
+
+fn measured(run: &Published) -> String {
+    let mut words =
+        vec![format!("by {} {}", run.software.name, run.software.version).trim_end().to_owned(), format!("suite {}", run.suite)];
+    words.extend(run.started.clone());
+    words.push(format!("took {}", Nanos(run.elapsed_ns)));
+    words.join(", ")
+}
+
+fn host(run: &Published) -> String {
+    let mut words: Vec<String> = [&run.board, &run.cpu, &run.arch].into_iter().flatten().cloned().collect();
+    words.extend(run.kernel.as_ref().map(|kernel| format!("kernel {kernel}")));
+    words.extend(run.filesystem.clone());
+    words.join(", ")
+}
+
+fn results(run: &Published) -> String {
+    let counted = |n: usize, one: &str, many: &str| match n {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {many}")),
+    };
+    let parts = [
+        counted(run.cells.len(), "cell with its latencies and curves", "cells with their latencies and curves"),
+        counted(run.skipped.len(), "left out", "left out"),
+        counted(run.findings.len(), "finding", "findings"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Asks, where someone is there to answer.
+fn agreed(question: &str, yes: bool) -> Result<()> {
+    if yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        return refuse("nothing was sent, because nobody is there to be asked; --yes says that it may be");
+    }
+    eprint!("{question} [y/N] ");
+    std::io::stderr().flush().or_internal()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).or_internal()?;
+    if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") { Ok(()) } else { refuse("nothing was sent") }
+}
+
+/// What became of it.
+fn told(receipt: &Receipt, server: &Server, name: &str) -> String {
+    let mut text = match (receipt.is_new, receipt.revision) {
+        (false, _) => format!("It is there already: {}\n", server.page(receipt)),
+        (true, 0 | 1) => format!("Sent: {}\n", server.page(receipt)),
+        (true, revision) => format!("Replaced: {} (revision {revision})\n", server.page(receipt)),
+    };
+    let (id, standing) = (clean(&receipt.id), clean(&receipt.standing));
+    text += &match standing.as_str() {
+        "accepted" => "It is in the collection.\n".to_owned(),
+        "quarantined" => "Someone will look at it before it is in the collection:\n".to_owned(),
+        other => format!("Its standing is '{other}'.\n"),
+    };
+    for reason in &receipt.reasons {
+        text += &format!("  - {}\n", clean(reason));
+    }
+    if let Some(token) = &receipt.edit_token {
+        let (token, to, name) = (clean(token), server.name(), quoted(name));
+        text += &format!("\nTo change or withdraw it later, keep this token; it is shown only once:\n  {token}\n");
+        text += &format!("  FLASHMARK_TOKEN={token} flashmark submit {name} --to {to} --replace {id}\n");
+        text += &format!("  FLASHMARK_TOKEN={token} flashmark submit --withdraw {id} --to {to}\n");
+    }
+    text
+}
+
+/// A name as a shell reads it.
+fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    if !name.is_empty() && name.chars().all(is_plain) { name.to_owned() } else { format!("'{}'", clean(name).replace('\'', r"'\''")) }
+}

@@ -1,0 +1,241 @@
+//! Talking to a collection's server. Nothing it says is believed: answers are bounded, and shown as one printable line.
+
+use std::time::Duration;
+
+use report::words::clean;
+use serde::Deserialize;
+use ureq::http::{Response, StatusCode, Uri};
+use ureq::{Agent, Body};
+
+use crate::exit::{Exit, Failure, Result, usage};
+
+/// Longest answer that is read: a receipt is a few hundred bytes.
+const ANSWER_BYTES: u64 = 1 << 20;
+/// How long a server may take to be reached, and for everything.
+const CONNECT: Duration = Duration::from_secs(15);
+const ALTOGETHER: Duration = Duration::from_secs(180);
+/// Characters of an answer that are shown.
+const SHOWN: usize = 400;
+
+/// A collection's server.
+pub struct Server {
+    agent: Agent,
+    /// Its address without the slash at the end.
+    base: String,
+    uri: Uri,
+    token: Option<String>,
+}
+
+/// What the server says became of a run.
+#[derive(Debug, Deserialize)]
+pub struct Receipt {
+    /// The run's name there.
+    pub id: String,
+    /// accepted, quarantined, ..
+    pub standing: String,
+    /// Whether it was not there before.
+    pub is_new: bool,
+    /// 1, and one more with each replacement.
+    #[serde(default)]
+    pub revision: u32,
+    /// What allows to replace and withdraw it.
+    #[serde(default)]
+    pub edit_token: Option<String>,
+    /// Where its page is, from the root of the site.
+    #[serde(default)]
+    pub page: String,
+    /// Why it is not accepted yet.
+    #[serde(default)]
+    pub reasons: Vec<String>,
+}
+
+/// Why the server does not take it (RFC 9457, in the words of flashmark-site).
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Problem {
+    code: String,
+    reason: String,
+}
+
+impl Server {
+    /// The server at an address.
+    pub fn at(address: &str, token: Option<&str>) -> Result<Server> {
+        let base = address.trim().trim_end_matches('/');
+        let wrong = |what: &str| usage(format_args!("'{}' is no address of a collection: {what}; write https://HOST", clean(address)));
+        let Ok(uri) = base.parse::<Uri>() else { return wrong("it cannot be read") };
+        if !matches!(uri.scheme_str(), Some("https" | "http")) {
+            return wrong("it begins neither with https:// nor with http://");
+        }
+        if uri.host().is_none_or(str::is_empty) || uri.query().is_some() || base.contains(['#', '@']) {
+            return wrong("it is more or less than a host and a path");
+        }
+        if token.is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
+            return usage("the token holds characters that no token has");
+        }
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            // A token must not follow wherever an answer points.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(Some(CONNECT))
+            .timeout_global(Some(ALTOGETHER))
+            .user_agent(concat!("flashmark/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Ok(Server { agent: config.into(), base: base.to_owned(), uri, token: token.map(str::to_owned) })
+    }
+
+    /// Its address.
+    pub fn name(&self) -> &str {
+        &self.base
+    }
+
+    /// What should give pause before a token goes out.
+    pub fn warning(&self) -> &'static str {
+        let host = self.uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        let is_near = host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+        match &self.token {
+            Some(_) if self.uri.scheme_str() == Some("http") && !is_near => {
+                "Your token would go there unencrypted: anyone on the way can read it. https:// is better.\n"
+            }
+            _ => "",
+        }
+    }
+
+    /// The address of a run's page.
+    pub fn page(&self, receipt: &Receipt) -> String {
+        let page = clean(&receipt.page);
+        let path = self.uri.path().trim_end_matches('/');
+        match page.strip_prefix(path) {
+            _ if page.starts_with("https://") || page.starts_with("http://") => page,
+            Some(rest) if rest.starts_with('/') => format!("{}{rest}", self.base),
+            _ => format!("{}/run/{}", self.base, clean(&receipt.id)),
+        }
+    }
+
+    /// Sends a run, packed with gzip.
+    pub fn submit(&self, packed: &[u8]) -> Result<Receipt> {
+        let request = self.agent.post(self.address("runs"));
+        self.receipt(self.with_token(request).content_type("application/json").header("content-encoding", "gzip").send(packed))
+    }
+
+    /// Puts a run in the place of another.
+    pub fn replace(&self, id: &str, packed: &[u8]) -> Result<Receipt> {
+        let request = self.agent.put(self.address(&format!("runs/{id}")));
+        self.receipt(self.with_token(request).content_type("application/json").header("content-encoding", "gzip").send(packed))
+    }
+
+    /// Takes a run out.
+    pub fn withdraw(&self, id: &str, why: &str) -> Result<()> {
+        let request = self.agent.delete(self.address(&format!("runs/{id}"))).query("why", why);
+        let answer = self.with_token(request).call().map_err(|error| self.unreachable(&error))?;
+        let status = answer.status();
+        let text = self.text(answer)?;
+        if status.is_success() && (text.trim().is_empty() || serde_json::from_str::<serde_json::Value>(&text).is_ok()) {
+            return Ok(());
+        }
+        Err(self.stranger(status))
+    }
+
+    fn address(&self, what: &str) -> String {
+        format!("{}/api/v1/{what}", self.base)
+    }
+
+    fn with_token<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+        let request = request.header("accept", "application/json");
+        match &self.token {
+            Some(token) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
+    fn receipt(&self, answer: std::result::Result<Response<Body>, ureq::Error>) -> Result<Receipt> {
+        let answer = answer.map_err(|error| self.unreachable(&error))?;
+        let status = answer.status();
+        let text = self.text(answer)?;
+        serde_json::from_str(&text).map_err(|_| self.stranger(status))
+    }
+
+    /// The text of an answer that says yes.
+    fn text(&self, mut answer: Response<Body>) -> Result<String> {
+        let status = answer.status();
+        let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).map(|text| shortened(&clean(text)));
+        let (elsewhere, wait) = (header("location"), header("retry-after"));
+        let text = answer.body_mut().with_config().limit(ANSWER_BYTES).lossy_utf8(true).read_to_string();
+        if status.is_redirection() {
+            let to = elsewhere.map_or_else(|| "somewhere else".to_owned(), |place| format!("'{place}'"));
+            return usage(format_args!("{} points to {to}; if you trust that, give it with --to", self.base));
+        }
+        let text = text.map_err(|error| self.unreachable(&error))?;
+        if status.is_success() { Ok(text) } else { Err(self.refused(status, &text, wait)) }
+    }
+
+    /// No connection, or one that broke.
+    fn unreachable(&self, error: &ureq::Error) -> Failure {
+        let what = match error {
+            ureq::Error::HostNotFound => "no host of that name is known".to_owned(),
+            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                "the connection was refused: nothing listens there".to_owned()
+            }
+            ureq::Error::Timeout(_) => "it does not answer in time".to_owned(),
+            ureq::Error::Rustls(error) => {
+                format!("the encrypted connection cannot be made ({error}); is it http:// there, or its certificate no good?")
+            }
+            ureq::Error::Io(error) => said_of(error),
+            ureq::Error::Protocol(error) => format!("what answers there does not speak HTTP ({error})"),
+            ureq::Error::BodyExceedsLimit(_) => "its answer is longer than any of a collection; no flashmark-site is there".to_owned(),
+            other => other.to_string(),
+        };
+        let error = anyhow::anyhow!("cannot reach {}: {}", self.base, shortened(&clean(&what)));
+        Failure { exit: Exit::Internal, error }
+    }
+
+    /// The server said no.
+    fn refused(&self, status: StatusCode, text: &str, wait: Option<String>) -> Failure {
+        let problem: Problem = serde_json::from_str(text).unwrap_or_default();
+        let (told, code) = (shortened(&clean(&problem.reason)), shortened(&clean(&problem.code)));
+        if told.is_empty() || code.is_empty() {
+            return self.stranger(status);
+        }
+        let later = match wait.as_deref().map(str::parse::<u64>) {
+            Some(Ok(seconds)) => format!("; try again in {seconds} s"),
+            _ => "; try again later".to_owned(),
+        };
+        let (exit, what) = match status.as_u16() {
+            401 | 403 => (Exit::Usage, format!("the token does not allow this: {told}")),
+            404 => (Exit::Usage, format!("there is no such run: {told}")),
+            409 | 410 => (Exit::Usage, format!("that cannot be done any more: {told}")),
+            413 => (Exit::Usage, format!("the run is too large: {told}")),
+            429 => (Exit::Internal, format!("too much was sent in too short a time: {told}{later}")),
+            500.. => (Exit::Internal, format!("the server cannot do it now: {told}{later}")),
+            _ => (Exit::Usage, format!("the run was not taken ({code}): {told}")),
+        };
+        Failure { exit, error: anyhow::anyhow!("{}: {what}", self.base) }
+    }
+
+    /// Something else is there.
+    fn stranger(&self, status: StatusCode) -> Failure {
+        let error = anyhow::anyhow!(
+            "{} is no collection of Flashmark: it answers {status}, and nothing that flashmark-site would say; is the address right?",
+            self.base
+        );
+        Failure { exit: Exit::Usage, error }
+    }
+}
+
+/// What an error of a connection is to people.
+fn said_of(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe => {
+            "it ended the connection without an answer".to_owned()
+        }
+        std::io::ErrorKind::InvalidData => {
+            format!("the encrypted connection cannot be made ({error}); is it http:// there, or its certificate no good?")
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let shown: String = text.chars().take(SHOWN).collect();
+    if shown.len() < text.len() { format!("{shown}..") } else { shown }
+}
