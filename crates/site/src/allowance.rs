@@ -1,22 +1,51 @@
 //! How often somebody may do what costs something: a bucket of tokens for each address. The time is handed in.
+//!
+//! What is remembered is bounded, whoever asks: a bucket that is full again says nothing and is dropped, and where there are too many others the
+//! fullest ones go, which are those of whom has asked for the least. Whoever has emptied a bucket cannot have it forgotten without asking from as
+//! many addresses as are remembered.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Addresses that are remembered; the rest share what is left.
+/// Addresses that are remembered, in some 4 MB.
 const MOST: usize = 65_536;
+/// Of them, what share goes when there are too many: so that looking for them is rare.
+const FORGOTTEN: usize = MOST / 8;
 
 /// Buckets by address.
 pub struct Allowance {
     per_second: f64,
     burst: f64,
-    buckets: Mutex<HashMap<IpAddr, (f64, Instant)>>,
+    buckets: Mutex<HashMap<Asker, Bucket>>,
+}
+
+/// Who asks: an IPv4 address, or the network of an IPv6 address (a house has at least a /64, and may use any address in it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Asker {
+    V4(u32),
+    V6(u64),
+}
+
+impl Asker {
+    fn of(address: IpAddr) -> Asker {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Asker::V4(address.to_bits()),
+            IpAddr::V6(address) => Asker::V6((address.to_bits() >> 64) as u64),
+        }
+    }
+}
+
+/// What an address has left, as of a moment.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    tokens: f64,
+    at: Instant,
 }
 
 impl Allowance {
-    /// So many a minute, and so many at once.
+    /// So many a minute, and so many at once; at least one of each.
     pub fn new(per_minute: u32, burst: u32) -> Allowance {
         Allowance { per_second: f64::from(per_minute.max(1)) / 60.0, burst: f64::from(burst.max(1)), buckets: Mutex::default() }
     }
@@ -24,19 +53,117 @@ impl Allowance {
     /// Takes one from the bucket of an address.
     ///
     /// # Errors
-    /// Where it is empty: how long to wait.
+    /// Where it is empty: how long to wait until there is one.
     pub fn take(&self, who: IpAddr, now: Instant) -> Result<(), Duration> {
+        let asker = Asker::of(who);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= MOST {
-            buckets.clear();
+        if buckets.len() >= MOST && !buckets.contains_key(&asker) {
+            self.forget(&mut buckets, now);
         }
-        let (left, last) = buckets.entry(who).or_insert((self.burst, now));
-        *left = (*left + now.saturating_duration_since(*last).as_secs_f64() * self.per_second).min(self.burst);
-        *last = now;
-        if *left < 1.0 {
-            return Err(Duration::from_secs_f64((1.0 - *left) / self.per_second));
+        let bucket = buckets.entry(asker).or_insert(Bucket { tokens: self.burst, at: now });
+        // A moment before the last one is no moment: the clock of the caller may be read in another order than it asks.
+        let at = now.max(bucket.at);
+        *bucket = Bucket { tokens: self.tokens(bucket, at), at };
+        if bucket.tokens >= 1.0 {
+            bucket.tokens -= 1.0;
+            return Ok(());
         }
-        *left -= 1.0;
-        Ok(())
+        Err(Duration::from_secs_f64((1.0 - bucket.tokens) / self.per_second))
+    }
+
+    /// What a bucket has at a moment.
+    fn tokens(&self, bucket: &Bucket, now: Instant) -> f64 {
+        let come = now.saturating_duration_since(bucket.at).as_secs_f64() * self.per_second;
+        (bucket.tokens + come).min(self.burst)
+    }
+
+    /// Makes room: full buckets go, and if that is not enough, the fullest.
+    fn forget(&self, buckets: &mut HashMap<Asker, Bucket>, now: Instant) {
+        buckets.retain(|_, bucket| self.tokens(bucket, now) < self.burst);
+        let Some(too_many) = (buckets.len() + FORGOTTEN).checked_sub(MOST) else { return };
+        let mut by_tokens: Vec<(f64, Asker)> = buckets.iter().map(|(asker, bucket)| (self.tokens(bucket, now), *asker)).collect();
+        by_tokens.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (_, asker) in by_tokens.into_iter().take(too_many) {
+            buckets.remove(&asker);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn v4(number: u32) -> IpAddr {
+        IpAddr::V4(number.into())
+    }
+
+    #[test]
+    fn so_many_at_once_and_then_as_they_come() {
+        let (allowance, start, who) = (Allowance::new(6, 3), Instant::now(), address("192.0.2.1"));
+        let at = |seconds: u64| allowance.take(who, start + Duration::from_secs(seconds));
+        assert_eq!([at(0), at(0), at(0)], [Ok(()); 3]);
+        assert_eq!(at(0), Err(Duration::from_secs(10)));
+        assert_eq!(at(9), Err(Duration::from_secs(1)));
+        assert_eq!([at(10), at(10)], [Ok(()), Err(Duration::from_secs(10))]);
+        assert_eq!([at(10_000), at(10_000), at(10_000)], [Ok(()); 3]);
+        assert!(at(10_000).is_err(), "no more than a burst is saved up");
+    }
+
+    #[test]
+    fn who_waits_as_long_as_told_is_served() {
+        for (per_minute, burst) in [(1, 1), (7, 2), (600, 1), (u32::MAX, 1)] {
+            let (allowance, mut now) = (Allowance::new(per_minute, burst), Instant::now());
+            for _ in 0..50 {
+                if let Err(wait) = allowance.take(v4(1), now) {
+                    now += wait + Duration::from_nanos(1);
+                    assert_eq!(allowance.take(v4(1), now), Ok(()), "{per_minute} a minute");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_network_is_one_asker_and_another_is_another() {
+        let (allowance, now) = (Allowance::new(1, 1), Instant::now());
+        let take = |text: &str| allowance.take(address(text), now).is_ok();
+        assert!(take("2001:db8:1:2::1") && !take("2001:db8:1:2:ffff::9"), "a /64 is one");
+        assert!(take("2001:db8:1:3::1"));
+        assert!(take("192.0.2.1") && take("192.0.2.2"), "IPv4 addresses are told apart");
+        assert!(!take("::ffff:192.0.2.1"), "an IPv4 address is the same in the clothes of IPv6");
+    }
+
+    #[test]
+    fn a_clock_that_seems_to_go_back_gives_nothing_twice() {
+        let (allowance, start) = (Allowance::new(60, 1), Instant::now());
+        let later = start + Duration::from_secs(100);
+        assert_eq!(allowance.take(v4(1), later), Ok(()));
+        assert!(allowance.take(v4(1), start).is_err());
+        assert!(allowance.take(v4(1), later).is_err(), "the look back has not moved the clock");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_who_has_emptied_a_bucket_is_not_forgotten() {
+        let (allowance, now) = (Allowance::new(1, 5), Instant::now());
+        let greedy = v4(u32::MAX);
+        while allowance.take(greedy, now).is_ok() {}
+        for number in 0..3 * MOST as u32 {
+            let _ = allowance.take(v4(number), now);
+        }
+        assert!(allowance.buckets.lock().unwrap().len() <= MOST);
+        assert!(allowance.take(greedy, now).is_err(), "those who asked once were forgotten before");
+    }
+
+    #[test]
+    fn buckets_that_are_full_again_go_first() {
+        let (allowance, start) = (Allowance::new(60, 2), Instant::now());
+        for number in 0..MOST as u32 {
+            allowance.take(v4(number), start).unwrap();
+        }
+        allowance.take(v4(u32::MAX), start + Duration::from_secs(10)).unwrap();
+        assert_eq!(allowance.buckets.lock().unwrap().len(), 1);
     }
 }

@@ -1,7 +1,21 @@
 //! What a submission must be before anything is done with it. Pure: no input or output, no clock.
+//!
+//! Every byte is hostile until it is parsed, and each step protects the next one: `unpack` bounds the bytes, `scan` looks over the document
+//! without keeping any of it (depth, counts, texts, schema), then serde takes what [`Published`] names and drops the rest, then `possible`
+//! holds the numbers against what can be, against each other, and against the latencies they are made of. What is strange but possible is a doubt,
+//! and a person looks at it (`doubts`). Conclusions that a document brings along are thrown away: they are drawn anew from its cells.
 
-use record::Published;
 use record::collection::{Headline, Line};
+use record::{Published, Record};
+
+mod doubts;
+mod latencies;
+mod possible;
+mod range;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod unpack;
 
 /// How much of everything an upload may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +26,7 @@ pub struct Limits {
     pub unpacked_bytes: usize,
     /// How deep JSON may nest.
     pub depth: usize,
-    /// Cells of a run.
+    /// Cells of a run, and entries of any other list in it.
     pub cells: usize,
     /// Bytes of a single text.
     pub text_bytes: usize,
@@ -22,14 +36,14 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { body_bytes: 8 << 20, unpacked_bytes: 64 << 20, depth: 32, cells: 4096, text_bytes: 4096, series_points: 100_000 }
+        Limits { body_bytes: 8 << 20, unpacked_bytes: 64 << 20, depth: 32, cells: 4096, text_bytes: 4096, series_points: 10_000 }
     }
 }
 
 /// A submission that is a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Upload {
-    /// The run.
+    /// The run, without the findings it brought along.
     pub run: Published,
     /// Its line, drawn here and not taken from the sender.
     pub headline: Headline,
@@ -40,38 +54,80 @@ pub struct Upload {
 /// Why a submission is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Status of the answer: 413, 415, 422.
+    /// Status of the answer: 413 (too much), 415 (not what it says it is), 422 (no run, or none that can be).
     pub status: u16,
-    /// For programs: `too-large`, `not-json`, ...
+    /// For programs: `too-large`, `encoding`, `not-json`, `too-deep`, `too-many`, `text`, `markup`, `wrong-schema`, `newer-schema`, `not-a-run`,
+    /// `out-of-range`, `contradiction`, `impossible`.
     pub code: &'static str,
-    /// For people, with the place in the document.
+    /// For people, with the place in the document. One printable line, whatever was sent.
     pub reason: String,
 }
+
+impl Rejection {
+    /// More than is taken.
+    fn too_large(reason: String) -> Rejection {
+        Rejection { status: 413, code: "too-large", reason }
+    }
+
+    /// Not what its headers say.
+    fn not(code: &'static str, reason: String) -> Rejection {
+        Rejection { status: 415, code, reason }
+    }
+
+    /// JSON, but no run that can be kept.
+    fn invalid(code: &'static str, reason: String) -> Rejection {
+        Rejection { status: 422, code, reason }
+    }
+}
+
+impl std::fmt::Display for Rejection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.code, self.reason)
+    }
+}
+
+impl std::error::Error for Rejection {}
 
 /// Reads a submission. `encoding` is the header `Content-Encoding`.
 ///
 /// # Errors
 /// Where it is no run that can be kept; the rejection says what is wrong and where.
 pub fn read(body: &[u8], encoding: Option<&str>, limits: &Limits) -> Result<Upload, Rejection> {
-    if encoding.is_some_and(|encoding| encoding != "identity") {
-        return Err(Rejection { status: 415, code: "encoding", reason: "the body must be plain JSON".to_owned() });
-    }
-    if body.len() > limits.body_bytes {
-        let reason = format!("the body has {} bytes; at most {} are taken", body.len(), limits.body_bytes);
-        return Err(Rejection { status: 413, code: "too-large", reason });
-    }
-    let run: Published =
-        serde_json::from_slice(body).map_err(|error| Rejection { status: 422, code: "wrong-schema", reason: error.to_string() })?;
-    let headline = findings::headline(&run.to_record("upload"));
-    Ok(Upload { run, headline, doubts: Vec::new() })
+    let json = unpack::unpack(body, encoding, limits)?;
+    scan::scan(&json, limits)?;
+    let mut run = parse(&json)?;
+    drop(json);
+    run.findings.clear();
+    possible::check(&run)?;
+    let (run, headline) = drawn(run);
+    let doubts = doubts::of(&run, &headline);
+    Ok(Upload { run, headline, doubts })
 }
 
-/// What of the figures is out of line with others of the same model, in words. Nothing while fewer than five hosts or runs are known.
+/// What of the figures is out of line with others of the same model, in words. Nothing while fewer than five runs or hosts are known.
+///
+/// A line has the median and the extremes of its model, so a figure is out of line where it lies farther from the median, as a ratio, than
+/// twice as far as the farthest one that is known, and farther than a factor of 4: media of one name differ by as much (flash.md D).
 pub fn outliers(upload: &Upload, line: &Line) -> Vec<String> {
-    let told = |(figure, value): (&record::collection::Figure, &f64)| {
-        let spread = line.figures.get(figure).filter(|spread| spread.runs >= 5)?;
-        let is_far = *value > 10.0 * spread.high || *value < spread.low / 10.0;
-        is_far.then(|| format!("{} is {value}, others lie between {} and {}", figure.name(), spread.low, spread.high))
-    };
-    upload.headline.figures.iter().filter_map(told).collect()
+    doubts::outliers(&upload.headline, line)
+}
+
+/// The document as the type that names all that is published. What is not named there is gone after this.
+fn parse(json: &[u8]) -> Result<Published, Rejection> {
+    let mut text = serde_json::Deserializer::from_slice(json);
+    serde_path_to_error::deserialize(&mut text).map_err(|error| {
+        let place = error.path().to_string();
+        let place = if place == "." { String::new() } else { format!("{place}: ") };
+        let said = scan::printable(&error.into_inner().to_string());
+        Rejection::invalid("not-a-run", format!("{place}{said}"))
+    })
+}
+
+/// The run and its line. Cells go into the record and back: they are most of it, and are not copied.
+fn drawn(mut run: Published) -> (Published, Headline) {
+    let cells = std::mem::take(&mut run.cells);
+    let record = Record { cells, ..run.to_record("upload") };
+    let headline = findings::headline(&record);
+    run.cells = record.cells;
+    (run, headline)
 }

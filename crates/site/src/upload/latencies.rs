@@ -1,0 +1,132 @@
+//! A cell's latencies against themselves and against the histogram that they are taken from.
+
+use std::fmt;
+
+use record::{Cell, Histogram, Latency};
+
+use super::Rejection;
+use super::range::{MOST_NS, MOST_OPS, contradiction, within};
+
+/// Three digits of a histogram, and the clock's grain.
+const DIGITS: f64 = 0.002;
+/// Other tools sort latencies into coarser buckets (fio: 1.6 %), and take percentiles and extremes from another clock than the histogram.
+const COARSE: f64 = 0.05;
+/// A histogram counts longer latencies as this: an hour.
+const CEILING_NS: u64 = 3_600_000_000_000;
+
+/// The shares of the percentiles that a record has.
+fn percentiles(latency: &Latency) -> [(&'static str, f64, Option<u64>); 5] {
+    [
+        ("p50", 0.50, latency.p50),
+        ("p90", 0.90, latency.p90),
+        ("p95", 0.95, latency.p95),
+        ("p99", 0.99, latency.p99),
+        ("p99_9", 0.999, latency.p99_9),
+    ]
+}
+
+/// Whether the latencies of a cell can be true.
+pub(super) fn check(place: impl fmt::Display, cell: &Cell) -> Result<(), Rejection> {
+    let place = format!("{place}.metrics.latency_ns");
+    if let Some(latency) = &cell.metrics.latency_ns {
+        check_order(&place, latency)?;
+    }
+    // A copy, so that what is made to look into it is gone afterwards: a run has up to 4096 of them.
+    let Some(histogram) = cell.histogram.clone() else { return Ok(()) };
+    if histogram.len() != cell.ops {
+        let what = format!("the histogram has {} I/Os, the cell {}", histogram.len(), cell.ops);
+        return Err(contradiction(place, what));
+    }
+    match &cell.metrics.latency_ns {
+        // The latencies of a part of the I/Os need not be like those of all.
+        Some(latency) if latency.n == cell.ops && latency.n > 0 => check_against(&place, latency, &histogram, slack(cell)),
+        Some(latency) if latency.n > cell.ops => Err(contradiction(place, format_args!("{} I/Os of {}", latency.n, cell.ops))),
+        _ => Ok(()),
+    }
+}
+
+/// Cells that another tool measured say so.
+fn slack(cell: &Cell) -> f64 {
+    if cell.labels.contains_key("tool") { COARSE } else { DIGITS }
+}
+
+/// Ascending, from the fastest to the slowest.
+fn check_order(place: &str, latency: &Latency) -> Result<(), Rejection> {
+    within(format_args!("{place}.n"), latency.n as f64, 0.0, MOST_OPS)?;
+    within(format_args!("{place}.max"), latency.max as f64, 0.0, MOST_NS)?;
+    within(format_args!("{place}.mean"), latency.mean, 0.0, MOST_NS)?;
+    let known = percentiles(latency).into_iter().filter_map(|(name, _, value)| Some((name, value?)));
+    let ascending = [("min", latency.min)].into_iter().chain(known).chain([("max", latency.max)]);
+    let mut last = ("min", latency.min);
+    for (name, value) in ascending {
+        if !is_near_or_above(value as f64, last.1 as f64, DIGITS) {
+            return Err(contradiction(place, format_args!("{name} is {value} ns, {} is {} ns", last.0, last.1)));
+        }
+        last = (name, value);
+    }
+    let (mean, min, max) = (latency.mean, latency.min as f64, latency.max as f64);
+    if !is_near_or_above(mean, min, DIGITS) || !is_near_or_above(max, mean, DIGITS) {
+        return Err(contradiction(place, format_args!("a mean of {mean:?} ns lies outside {min:?} to {max:?} ns")));
+    }
+    check_intervals(place, latency)
+}
+
+fn check_intervals(place: &str, latency: &Latency) -> Result<(), Rejection> {
+    for (name, [low, high]) in &latency.ci95 {
+        if !percentiles(latency).iter().any(|(known, ..)| known == name) {
+            return Err(contradiction(format_args!("{place}.ci95"), format_args!("there is no percentile '{name}'")));
+        }
+        within(format_args!("{place}.ci95.{name}"), *high as f64, *low as f64, MOST_NS)?;
+    }
+    Ok(())
+}
+
+fn check_against(place: &str, latency: &Latency, histogram: &Histogram, slack: f64) -> Result<(), Rejection> {
+    let off = |name: &str, said: f64, counted: f64| {
+        Err(contradiction(place, format_args!("{name} is {said:?} ns, and {counted:?} ns by the histogram")))
+    };
+    // A histogram has 33 thousand buckets, nearly all of them empty: they are gone through once.
+    let buckets: Vec<(u64, u64)> = histogram.buckets().collect();
+    let is_capped = latency.max >= CEILING_NS;
+    let (min, max) = (histogram.min(), histogram.max());
+    if !is_near(latency.min.max(1) as f64, min as f64, slack) {
+        return off("min", latency.min as f64, min as f64);
+    }
+    if !is_capped && !is_near(latency.max as f64, max as f64, slack) {
+        return off("max", latency.max as f64, max as f64);
+    }
+    let mean = buckets.iter().map(|(ns, n)| *ns as f64 * *n as f64).sum::<f64>() / latency.n as f64;
+    if !is_capped && !is_near(latency.mean, mean, slack) {
+        return off("mean", latency.mean, mean);
+    }
+    for (name, share, said) in percentiles(latency) {
+        let Some(said) = said.map(|ns| ns as f64) else { continue };
+        // Which of two neighbours a percentile is differs from tool to tool.
+        let rank = (share * latency.n as f64).ceil() as u64;
+        let [low, high] = [rank.saturating_sub(1), rank.saturating_add(1)].map(|rank| at_rank(&buckets, rank) as f64);
+        if !is_near_or_above(said, low, slack) || !is_near_or_above(high, said, slack) {
+            return off(name, said, at_rank(&buckets, rank) as f64);
+        }
+    }
+    Ok(())
+}
+
+/// The sample of a rank, counted from 1.
+fn at_rank(buckets: &[(u64, u64)], rank: u64) -> u64 {
+    let mut seen = 0u64;
+    let reached = buckets.iter().find(|(_, n)| {
+        seen = seen.saturating_add(*n);
+        seen >= rank
+    });
+    reached.or(buckets.last()).map_or(0, |(ns, _)| *ns)
+}
+
+/// The same, but for so large a share and for two nanoseconds.
+fn is_near(a: f64, b: f64, slack: f64) -> bool {
+    is_near_or_above(a, b, slack) && is_near_or_above(b, a, slack)
+}
+
+/// Not below `floor` by more than that.
+fn is_near_or_above(value: f64, floor: f64, slack: f64) -> bool {
+    value >= floor - floor.abs() * slack - 2.0
+}

@@ -1,0 +1,314 @@
+//! A look over the whole document that keeps nothing of it: how deep, how many, how long, which characters, and which form it says it has.
+//! What parses it afterwards makes a vector of every list, so the lists have to be counted first.
+
+use std::fmt;
+
+use record::SCHEMA;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::{Limits, Rejection};
+
+/// Values in all. The longest honest run known, a matrix of 420 cells, has a tenth of that.
+const MOST_VALUES: usize = 4_000_000;
+/// Members of one object. A cell has twenty, its metrics a dozen.
+const MOST_MEMBERS: usize = 256;
+/// Bytes of a name. The longest one of ours has 21.
+const NAME_BYTES: usize = 128;
+/// Bytes of a histogram as text: ours have up to 8 kB, and one with every bucket filled 90 kB.
+const HISTOGRAM_BYTES: usize = 256 << 10;
+/// What every version of the form begins with.
+const FAMILY: &str = "flashmark/";
+
+/// Members by which a record is told from its published part.
+const WHOLE: [&str; 3] = ["run", "medium", "plan"];
+
+/// Looks a document over.
+pub(super) fn scan(json: &[u8], limits: &Limits) -> Result<(), Rejection> {
+    let mut scan = Scan { limits, path: Vec::new(), values: 0, schema: false, parts: 0, fault: None };
+    let mut text = serde_json::Deserializer::from_slice(json);
+    let walked = Walk { scan: &mut scan, depth: 0 }.deserialize(&mut text).and_then(|()| text.end());
+    if let Some(fault) = scan.fault.take() {
+        return Err(fault);
+    }
+    walked.map_err(|error| scan.broken(&error))?;
+    if !scan.schema {
+        let reason = format!("the document does not say what it is; a run begins with \"schema\": \"{SCHEMA}\"");
+        return Err(Rejection::invalid("wrong-schema", reason));
+    }
+    if scan.parts == WHOLE.len() {
+        let reason = "the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends";
+        return Err(Rejection::invalid("not-a-run", reason.to_owned()));
+    }
+    Ok(())
+}
+
+/// A text that may be shown anywhere: one line, no control characters, not too long.
+pub(super) fn printable(text: &str) -> String {
+    let shown: String = text.chars().take(160).map(|c| if is_plain(c) { c } else { ' ' }).collect();
+    if shown.len() < text.len() { format!("{shown}..") } else { shown }
+}
+
+/// Not a control character, and none that changes the direction of what is around it: those make a page show what is not there.
+fn is_plain(c: char) -> bool {
+    !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Whether a text holds what a browser might take for a tag. Pages escape every text; a text that needs it is no honest one.
+fn holds_markup(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| pair[0] == b'<' && (pair[1].is_ascii_alphabetic() || matches!(pair[1], b'/' | b'!' | b'?')))
+}
+
+/// Whether a text holds what a database might take for a statement of its own. None is ever made of a text; see [`holds_markup`].
+fn holds_statement(text: &str) -> bool {
+    if !text.contains(['\'', '"', ';']) {
+        return false;
+    }
+    let lower = text.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.windows(2).any(|pair| {
+        matches!(
+            (pair[0], pair[1]),
+            ("drop" | "alter" | "truncate" | "create", "table" | "database")
+                | ("delete", "from")
+                | ("insert", "into")
+                | ("union", "select" | "all")
+        )
+    })
+}
+
+/// A step on the way from the document to a value.
+enum Step {
+    Member(String),
+    Number(usize),
+}
+
+/// What the look has come to.
+struct Scan<'l> {
+    limits: &'l Limits,
+    path: Vec<Step>,
+    values: usize,
+    /// Whether the document said that it is of our form.
+    schema: bool,
+    /// How many members it has that only a whole record has.
+    parts: usize,
+    fault: Option<Rejection>,
+}
+
+impl Scan<'_> {
+    /// The place of the value that is looked at: `cells[3].metrics`.
+    fn place(&self) -> String {
+        let mut place = String::new();
+        for step in &self.path {
+            match step {
+                Step::Member(name) if place.is_empty() => place += name,
+                Step::Member(name) => place += &format!(".{name}"),
+                Step::Number(number) => place += &format!("[{number}]"),
+            }
+        }
+        if place.is_empty() { "the document".to_owned() } else { printable(&place) }
+    }
+
+    /// Ends the look.
+    fn refuse<E: Error>(&mut self, code: &'static str, what: impl fmt::Display) -> E {
+        self.fault = Some(Rejection::invalid(code, format!("{}: {what}", self.place())));
+        E::custom("refused")
+    }
+
+    fn broken(&self, error: &serde_json::Error) -> Rejection {
+        let said = error.to_string();
+        if said.starts_with("number out of range") {
+            return Rejection::invalid("out-of-range", format!("{}: {said}", self.place()));
+        }
+        if said.starts_with("recursion limit") {
+            return Rejection::invalid("too-deep", format!("{}: {said}", self.place()));
+        }
+        Rejection::not("not-json", format!("the body is not JSON: {}", printable(&said)))
+    }
+
+    fn count<E: Error>(&mut self) -> Result<(), E> {
+        self.values += 1;
+        if self.values > MOST_VALUES { Err(self.refuse("too-many", format_args!("more than {MOST_VALUES} values"))) } else { Ok(()) }
+    }
+
+    fn name<E: Error>(&mut self, name: &str) -> Result<(), E> {
+        if name.len() > NAME_BYTES {
+            return Err(self.refuse("text", format_args!("a name of {} bytes; at most {NAME_BYTES} are taken", name.len())));
+        }
+        self.characters(name)
+    }
+
+    fn text<E: Error>(&mut self, text: &str) -> Result<(), E> {
+        self.count()?;
+        match self.path.as_slice() {
+            [Step::Member(name)] if name == "schema" => return self.schema(text),
+            [Step::Member(cells), _, Step::Member(name)] if cells == "cells" && name == "histogram" => {
+                return self.long(text, HISTOGRAM_BYTES);
+            }
+            _ => {}
+        }
+        self.long(text, self.limits.text_bytes)?;
+        self.characters(text)?;
+        if holds_markup(text) {
+            return Err(self.refuse("markup", "a text with a tag in it; write it without"));
+        }
+        if holds_statement(text) {
+            return Err(self.refuse("markup", "a text with a statement for a database in it; write it without"));
+        }
+        Ok(())
+    }
+
+    fn schema<E: Error>(&mut self, text: &str) -> Result<(), E> {
+        let found = printable(text);
+        match text {
+            SCHEMA => {
+                self.schema = true;
+                Ok(())
+            }
+            newer if newer.starts_with(FAMILY) => {
+                Err(self.refuse("newer-schema", format_args!("'{found}' is newer than what this server reads, '{SCHEMA}'")))
+            }
+            _ => Err(self.refuse("wrong-schema", format_args!("'{found}' is no run of Flashmark; that would be '{SCHEMA}'"))),
+        }
+    }
+
+    fn long<E: Error>(&mut self, text: &str, most: usize) -> Result<(), E> {
+        if text.len() <= most {
+            return Ok(());
+        }
+        Err(self.refuse("text", format_args!("a text of {} bytes; at most {most} are taken", text.len())))
+    }
+
+    fn characters<E: Error>(&mut self, text: &str) -> Result<(), E> {
+        match text.chars().find(|c| !is_plain(*c)) {
+            None => Ok(()),
+            Some(c) => Err(self.refuse("text", format_args!("the character U+{:04X}, which cannot be printed", u32::from(c)))),
+        }
+    }
+
+    /// How long a list may be, by the name of it.
+    fn longest_list(&self) -> usize {
+        match self.path.last() {
+            Some(Step::Member(name)) if name == "points" => self.limits.series_points,
+            _ => self.limits.cells,
+        }
+    }
+}
+
+/// The look at one value.
+struct Walk<'s, 'l> {
+    scan: &'s mut Scan<'l>,
+    depth: usize,
+}
+
+impl<'l> Walk<'_, 'l> {
+    /// Goes down by one, if there is room.
+    fn down<E: Error>(&mut self) -> Result<(), E> {
+        self.depth += 1;
+        let most = self.scan.limits.depth;
+        if self.depth > most { Err(self.scan.refuse("too-deep", format_args!("nested more than {most} deep"))) } else { Ok(()) }
+    }
+
+    fn within(&mut self) -> Walk<'_, 'l> {
+        Walk { scan: &mut *self.scan, depth: self.depth }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.scan.count()
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        self.scan.count()
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        self.scan.count()
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        self.scan.count()
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        if value.is_finite() { self.scan.count() } else { Err(self.scan.refuse("out-of-range", "no number")) }
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.scan.text(text)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        self.down()?;
+        self.scan.count()?;
+        let most = self.scan.longest_list();
+        for number in 0.. {
+            self.scan.path.push(Step::Number(number));
+            let found = list.next_element_seed(self.within())?;
+            self.scan.path.pop();
+            if found.is_none() {
+                break;
+            }
+            if number >= most {
+                return Err(self.scan.refuse("too-many", format_args!("more than {most} entries")));
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<(), A::Error> {
+        self.down()?;
+        self.scan.count()?;
+        let mut members = 0;
+        while object.next_key_seed(Name { scan: &mut *self.scan })?.is_some() {
+            members += 1;
+            if members > MOST_MEMBERS {
+                self.scan.path.pop();
+                return Err(self.scan.refuse("too-many", format_args!("more than {MOST_MEMBERS} members")));
+            }
+            object.next_value_seed(self.within())?;
+            self.scan.path.pop();
+        }
+        Ok(())
+    }
+}
+
+/// The look at a member's name; the way leads through it afterwards.
+struct Name<'s, 'l> {
+    scan: &'s mut Scan<'l>,
+}
+
+impl<'de> DeserializeSeed<'de> for Name<'_, '_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<(), E> {
+        self.scan.name(name)?;
+        self.scan.parts += usize::from(self.scan.path.is_empty() && WHOLE.contains(&name));
+        self.scan.path.push(Step::Member(name.to_owned()));
+        Ok(())
+    }
+}

@@ -1,0 +1,575 @@
+//! Hostile uploads, one at a time and at random; and honest ones, none of which is refused.
+
+use std::io::Write;
+use std::path::Path as FilePath;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::prelude::*;
+use record::collection::{Figure, Model, Origin, Spread};
+use record::units::{GIB, KIB};
+use record::{
+    Cell, Content, Direction, Estimate, Flag, Histogram, Latency, Link, MediumKind, Params, Pattern, Region, Series, SpeedClasses, Stop,
+    Sync, TargetKind,
+};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A cell as Flashmark measures one: so many writes of 4 KiB, each of which took so long.
+fn measured(id: &str, latencies_ns: &[u64]) -> Cell {
+    let mut histogram = Histogram::default();
+    latencies_ns.iter().for_each(|ns| histogram.record(*ns));
+    let (ops, sum) = (latencies_ns.len() as u64, latencies_ns.iter().sum::<u64>());
+    let (iops, bytes) = (ops as f64 / (sum as f64 / 1e9), ops * 4 * KIB);
+    let rate = |value: f64| Some(Estimate { value, ci95: Some([value * 0.9, value * 1.1]), n: ops });
+    let mut cell = Cell::begun(
+        id,
+        id.split('/').next().unwrap(),
+        Params {
+            direction: Some(Direction::Write),
+            pattern: Some(Pattern::Permutation),
+            block_bytes: Some(4 * KIB),
+            region: Some(Region::Middle),
+            span_offset_bytes: Some(16 * GIB),
+            span_bytes: Some(GIB),
+            queue_depth: 1,
+            threads: 1,
+            sync: Sync::Data,
+            content: Some(Content::Incompressible),
+            ..Params::default()
+        },
+    );
+    cell.metrics.iops = rate(iops);
+    cell.metrics.bps = rate(iops * 4096.0);
+    cell.metrics.latency_ns = Some(Latency {
+        n: ops,
+        min: *latencies_ns.iter().min().unwrap(),
+        mean: sum as f64 / ops as f64,
+        p50: Some(histogram.quantile(0.5)),
+        max: *latencies_ns.iter().max().unwrap(),
+        ..Latency::default()
+    });
+    cell.histogram = Some(histogram);
+    (cell.ops, cell.bytes, cell.written_bytes, cell.elapsed_ns, cell.stop) = (ops, bytes, bytes, sum, Stop::Converged);
+    cell.series =
+        vec![Series { name: "rate".into(), x: record::Axis::Bytes, y: record::Axis::Bps, points: vec![[0.0, iops], [4096.0, iops]] }];
+    cell
+}
+
+/// An honest run on a card.
+fn honest() -> Published {
+    let text = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
+    let mut run = Published::from(&Record::from_json(text).unwrap());
+    let latencies: Vec<u64> = (0..200).map(|number| 500_000_000 + number * 3_000_000).collect();
+    run.cells = vec![measured("random-write/1", &latencies)];
+    run.elapsed_ns = 300_000_000_000;
+    (run.kind, run.target, run.profile, run.engine) = (MediumKind::Sd, TargetKind::Block, None, Some("io_uring".into()));
+    (run.vendor, run.model, run.capacity_bytes) = (Some("SanDisk".into()), Some("SD32G".into()), Some(31_914_983_424));
+    run.link = Some(Link { max_bps: Some(104e6), ..Link::default() });
+    run
+}
+
+fn json_of(run: &Published) -> Vec<u8> {
+    serde_json::to_vec(run).unwrap()
+}
+
+fn read_plain(body: &[u8]) -> Result<Upload, Rejection> {
+    read(body, None, &Limits::default())
+}
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+    packer.write_all(text).unwrap();
+    packer.finish().unwrap()
+}
+
+/// What is said of an honest run after somebody changed it.
+fn said_of(change: impl FnOnce(&mut Published)) -> String {
+    let mut run = honest();
+    change(&mut run);
+    match read_plain(&json_of(&run)) {
+        Ok(upload) => format!("taken, doubts: {:?}", upload.doubts),
+        Err(rejection) => format!("{} {rejection}", rejection.status),
+    }
+}
+
+/// The same for a change of its JSON.
+fn said_of_json(change: impl FnOnce(&mut Value)) -> String {
+    let mut value = serde_json::to_value(honest()).unwrap();
+    change(&mut value);
+    match read_plain(value.to_string().as_bytes()) {
+        Ok(_) => "taken".to_owned(),
+        Err(rejection) => format!("{} {rejection}", rejection.status),
+    }
+}
+
+/// What is said, to be compared at a glance.
+fn listed(said: impl IntoIterator<Item = String>) -> String {
+    said.into_iter().collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn an_honest_run_is_taken_without_a_doubt_plain_or_packed() {
+    let body = json_of(&honest());
+    let upload = read_plain(&body).unwrap();
+    assert_eq!((&upload.run, upload.doubts.as_slice()), (&honest(), &[][..]));
+    let rate = upload.headline.figures[&Figure::RandomWrite4k];
+    assert!((1.0..2.0).contains(&rate), "{rate}");
+    for encoding in ["gzip", "x-gzip", " GZIP "] {
+        assert_eq!(read(&packed(&body), Some(encoding), &Limits::default()), Ok(upload.clone()), "{encoding}");
+    }
+    assert_eq!(read(&body, Some("identity"), &Limits::default()), Ok(upload));
+}
+
+#[test]
+fn what_is_not_published_is_not_kept() {
+    let mut value = serde_json::to_value(honest()).unwrap();
+    value["serial"] = json!("0xDEADBEEF");
+    value["host"] = json!({ "name": "janes-laptop" });
+    value["cells"][0]["path"] = json!("/home/jane");
+    value["link"]["address"] = json!("192.0.2.7");
+    let upload = read_plain(value.to_string().as_bytes()).unwrap();
+    assert_eq!(upload.run, honest());
+}
+
+#[test]
+fn conclusions_are_drawn_here_and_not_taken() {
+    let mut run = honest();
+    run.findings = vec![record::Finding {
+        id: "verdict".into(),
+        severity: record::Severity::Info,
+        statement: "the best card there is".into(),
+        evidence: Vec::new(),
+        confidence: Some(1.0),
+    }];
+    let upload = read_plain(&json_of(&run)).unwrap();
+    assert_eq!(upload, read_plain(&json_of(&honest())).unwrap(), "the same run is the same, whatever is concluded from it");
+    assert!(upload.headline.verdict.is_some_and(|verdict| !verdict.contains("best card")));
+}
+
+#[test]
+fn bodies_that_are_no_document() {
+    let limits = Limits { body_bytes: 4000, unpacked_bytes: 100_000, ..Limits::default() };
+    let said = |body: &[u8], encoding: Option<&str>| read(body, encoding, &limits).unwrap_err().to_string();
+    let bomb = packed(&vec![b' '; 1 << 20]);
+    assert!(bomb.len() < limits.body_bytes, "it fits");
+    let mut followed = packed(b"{}");
+    followed.extend_from_slice(b"more");
+    let mut cut = packed(b"{\"schema\":1}");
+    cut.truncate(cut.len() - 9);
+    insta::assert_snapshot!(listed([
+        said(&[b'['; 4001], None),
+        said(&bomb, Some("gzip")),
+        said(&packed(&bomb), Some("gzip")),
+        said(b"{}", Some("gzip")),
+        said(&cut, Some("gzip")),
+        said(&followed, Some("gzip")),
+        said(b"{}", Some("br")),
+        said(b"{}", Some("gzip, gzip")),
+        said(b"", None),
+        said(b"{\"schema\":", None),
+        said(b"\xff\xfe{}", None),
+        said(b"{\"schema\": NaN}", None),
+        said(b"{} {}", None),
+    ]), @r"
+too-large: the body has 4001 bytes; at most 4000 are taken
+too-large: the body unpacks to more than 100000 bytes
+not-json: the body is not JSON: expected value at line 1 column 1
+encoding: the body is not packed with gzip, or damaged: unexpected end of file
+encoding: the body is not packed with gzip, or damaged: incomplete deflate stream
+encoding: 4 bytes follow what is packed in the body
+encoding: the body may be plain or packed with gzip, and nothing else
+encoding: the body may be plain or packed with gzip, and nothing else
+not-json: the body is not JSON: EOF while parsing a value at line 1 column 0
+not-json: the body is not JSON: EOF while parsing a value at line 1 column 10
+not-json: the body is not JSON: expected value at line 1 column 1
+not-json: the body is not JSON: expected value at line 1 column 12
+not-json: the body is not JSON: trailing characters at line 1 column 4
+");
+}
+
+#[test]
+fn documents_that_are_no_run() {
+    let said = |text: &str| read_plain(text.as_bytes()).unwrap_err().to_string();
+    let record = include_str!("../../../../fixtures/records/flashmark-0.1.0-sim.json");
+    insta::assert_snapshot!(listed([
+        said("{}"),
+        said("[]"),
+        said("7"),
+        said(r#"{"schema": 1}"#),
+        said(r#"{"schema": "fio/3"}"#),
+        said(r#"{"schema": "flashmark/2", "cells": "all different"}"#),
+        said(r#"{"cells": [], "schema": "flashmark/17"}"#),
+        said(r#"{"schema": "flashmark/1"}"#),
+        said(record),
+        said_of_json(|run| run["cells"] = json!([])),
+        said_of_json(|run| run["cells"][0]["metrics"]["iops"]["value"] = json!("many")),
+        said_of_json(|run| run["cells"][0]["ops"] = json!(-1)),
+        said_of_json(|run| run["cells"][0]["histogram"] = json!("AAAA")),
+        said_of_json(|run| run["kind"] = json!("floppy")),
+    ]), @r#"
+wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
+wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
+wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
+wrong-schema: the document does not say what it is; a run begins with "schema": "flashmark/1"
+wrong-schema: schema: 'fio/3' is no run of Flashmark; that would be 'flashmark/1'
+newer-schema: schema: 'flashmark/2' is newer than what this server reads, 'flashmark/1'
+newer-schema: schema: 'flashmark/17' is newer than what this server reads, 'flashmark/1'
+not-a-run: missing field `elapsed_ns` at line 1 column 25
+not-a-run: the document is a whole record; only the published part of one is taken, which is what `flashmark submit` sends
+422 not-a-run: cells: there is none, so there is nothing to tell
+422 not-a-run: cells[0].metrics.iops.value: invalid type: string "many", expected f64 at line 1 column 452
+422 not-a-run: cells[0].ops: invalid value: integer `-1`, expected u64 at line 1 column 612
+422 not-a-run: cells[0].histogram: not a latency histogram: it is too short at line 1 column 145
+422 not-a-run: kind: unknown variant `floppy`, expected one of `sd`, `emmc`, `usb`, `compact-flash`, `ssd`, `nvme`, `disk`, `virtual`, `loop`, `simulated`, `unknown` at line 1 colum..
+"#);
+}
+
+#[test]
+fn nesting_lists_and_texts_have_limits() {
+    let limits = Limits { depth: 8, cells: 3, series_points: 5, text_bytes: 50, ..Limits::default() };
+    let said = |change: &dyn Fn(&mut Value)| {
+        let mut value = serde_json::to_value(honest()).unwrap();
+        change(&mut value);
+        read(value.to_string().as_bytes(), None, &limits).map(|_| ()).map_err(|rejection| rejection.to_string())
+    };
+    assert_eq!(said(&|_| ()), Ok(()));
+    let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
+    assert_eq!(said(&|run| run["more"] = nested(7)), Ok(()), "dropped, but not too deep");
+    insta::assert_snapshot!(listed(
+        [
+            said(&|run| run["more"] = nested(8)),
+            said(&|run| run["more"] = nested(120)),
+            said(&|run| run["cells"] = json!([1, 2, 3, 4])),
+            said(&|run| run["cells"][0]["series"][0]["points"] = json!([[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 0]])),
+            said(&|run| run["label"] = json!("x".repeat(51))),
+            said(&|run| run["cells"][0]["metrics"]["x".repeat(200)] = json!({ "value": 1, "n": 1 })),
+            said(&|run| (0..300).for_each(|number| run["cells"][0]["params"][format!("p{number}")] = json!(1))),
+            said(&|run| run["cells"][0]["histogram"] = json!("A".repeat(300_000))),
+        ]
+        .map(Result::unwrap_err)
+    ), @r"
+too-deep: more[0][0][0][0][0][0][0]: nested more than 8 deep
+too-deep: more[0][0][0][0][0][0][0]: nested more than 8 deep
+too-many: cells: more than 3 entries
+too-many: cells[0].series[0].points: more than 5 entries
+text: label: a text of 51 bytes; at most 50 are taken
+text: cells[0].metrics: a name of 200 bytes; at most 128 are taken
+too-many: cells[0].params: more than 256 members
+text: cells[0].histogram: a text of 300000 bytes; at most 262144 are taken
+");
+    let deep = "[".repeat(100_000);
+    assert_eq!(read_plain(deep.as_bytes()).unwrap_err().code, "too-deep");
+}
+
+#[test]
+fn texts_that_are_meant_for_a_browser_or_a_database() {
+    insta::assert_snapshot!(listed([
+        said_of(|run| run.label = Some("<script>alert(1)</script>".into())),
+        said_of(|run| run.model = Some("x</title>".into())),
+        said_of(|run| run.label = Some("Robert'); DROP TABLE runs;--".into())),
+        said_of(|run| run.vendor = Some("' UNION SELECT secret FROM tokens --".into())),
+        said_of(|run| run.model = Some("a\u{0}b".into())),
+        said_of(|run| run.model = Some("a\u{1b}[31mb".into())),
+        said_of(|run| run.label = Some("good \u{202e}dab".into())),
+        said_of(|run| _ = run.cells[0].labels.insert("a\nb".into(), "c".into())),
+    ]), @r"
+422 markup: label: a text with a tag in it; write it without
+422 markup: model: a text with a tag in it; write it without
+422 markup: label: a text with a statement for a database in it; write it without
+422 markup: vendor: a text with a statement for a database in it; write it without
+422 text: model: the character U+0000, which cannot be printed
+422 text: model: the character U+001B, which cannot be printed
+422 text: label: the character U+202E, which cannot be printed
+422 text: cells[0].labels: the character U+000A, which cannot be printed
+");
+    for honest in ["Mom's 32 GB; from a drawer", "a < b, 3 <4", "SD \"Ultra\"", "select a table from the union", "Größe 日本 \u{1f4be}"]
+    {
+        assert_eq!(said_of(|run| run.label = Some(honest.into())), "taken, doubts: []", "{honest}");
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be() {
+    insta::assert_snapshot!(listed([
+        said_of_json(|run| run["cells"][0]["elapsed_ns"] = json!(u64::MAX)),
+        said_of(|run| run.capacity_bytes = Some(u64::MAX)),
+        said_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().value = -1.0),
+        said_of(|run| run.cells[0].metrics.bps.as_mut().unwrap().value = 1e300),
+        said_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().ci95 = Some([2.0, 1.0])),
+        said_of(|run| _ = run.cells[0].metrics.other.insert("debt_ns".into(), Estimate { value: -5.0, ci95: None, n: 1 })),
+        said_of(|run| run.cells[0].params.queue_depth = 0),
+        said_of(|run| run.cells[0].params.content = Some(Content::Compressible(101))),
+        said_of(|run| run.cells[0].series[0].points[1] = [-1.0, 0.0]),
+        said_of(|run| run.link.as_mut().unwrap().max_bps = Some(-1.0)),
+        said_of(|run| run.started = Some("yesterday".into())),
+        said_of(|run| run.classes = Some(SpeedClasses { speed_class: Some(u32::MAX), ..SpeedClasses::default() })),
+    ]), @r"
+422 out-of-range: cells[0] (random-write/1).elapsed_ns: 1.8446744073709552e19 cannot be; it would be from 0.0 to 3.2e17
+422 out-of-range: capacity_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
+422 out-of-range: cells[0] (random-write/1).metrics.iops.value: -1.0 cannot be; it would be from 0.0 to 1000000000.0
+422 out-of-range: cells[0] (random-write/1).metrics.bps.value: 1e300 cannot be; it would be from 0.0 to 1000000000000.0
+422 contradiction: cells[0] (random-write/1).metrics.iops: the interval from 2.0 to 1.0 is the wrong way round
+422 out-of-range: cells[0] (random-write/1).metrics.debt_ns.value: -5.0 cannot be; it would be from 0.0 to 3.2e17
+422 out-of-range: cells[0] (random-write/1).params.queue_depth: 0.0 cannot be; it would be from 1.0 to 65536.0
+422 out-of-range: cells[0] (random-write/1).params.content: 101.0 cannot be; it would be from 0.0 to 100.0
+422 out-of-range: cells[0] (random-write/1).series[0]: -1.0 cannot be; it would be from 0.0 to 1.152921504606847e18
+422 out-of-range: link.max_bps: -1.0 cannot be; it would be from 1.0 to 1000000000000.0
+422 out-of-range: started: no time as RFC 3339 writes it, for example 2026-05-01T12:00:00Z
+422 out-of-range: classes.speed_class: 4294967295.0 cannot be; it would be from 0.0 to 1000.0
+");
+    let huge = String::from_utf8(json_of(&honest())).unwrap().replacen("\"n\":200", "\"n\":200,\"x\":1e999", 1);
+    insta::assert_snapshot!(read_plain(huge.as_bytes()).unwrap_err(), @r"out-of-range: cells[0].metrics.iops.x: number out of range at line 1 column 1113");
+}
+
+#[test]
+fn numbers_that_contradict_each_other() {
+    let latency = |run: &mut Published, change: &dyn Fn(&mut Latency)| change(run.cells[0].metrics.latency_ns.as_mut().unwrap());
+    insta::assert_snapshot!(listed([
+        said_of(|run| run.cells.push(run.cells[0].clone())),
+        said_of(|run| run.elapsed_ns = 1_000_000_000),
+        said_of(|run| run.cells[0].ops = 201),
+        said_of(|run| run.cells[0].bytes = 4096),
+        said_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().value = 15.0),
+        said_of(|run| run.cells[0].metrics.iops.as_mut().unwrap().n = 100_000),
+        said_of(|run| run.cells[0].metrics.bps.as_mut().unwrap().value = 1000.0),
+        said_of(|run| run.cells[0].elapsed_ns = 0),
+        said_of(|run| run.cells[0].elapsed_ns /= 2),
+        said_of(|run| latency(run, &|latency| latency.min = 1)),
+        said_of(|run| latency(run, &|latency| latency.max = 2_000_000_000)),
+        said_of(|run| latency(run, &|latency| latency.mean = 600_000_000.0)),
+        said_of(|run| latency(run, &|latency| latency.p50 = Some(700_000_000))),
+        said_of(|run| latency(run, &|latency| latency.p99 = Some(600_000_000))),
+        said_of(|run| latency(run, &|latency| _ = latency.ci95.insert("p12".into(), [1, 2]))),
+        said_of(|run| latency(run, &|latency| _ = latency.ci95.insert("p50".into(), [2, 1]))),
+        said_of(|run| run.engine = Some("virtual time".into())),
+    ]), @r"
+422 contradiction: cells[1] (random-write/1): another cell has the same id
+422 contradiction: elapsed_ns: 1000000000 ns, but the cells took 159700000000 ns together
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns: the histogram has 200 I/Os, the cell 201
+422 contradiction: cells[0] (random-write/1).bytes: 4096 bytes in 200 I/Os of 4096
+422 contradiction: cells[0] (random-write/1).metrics.iops: 15.0, but 200 in 159.7 s are at most 1.3775829680651224
+422 contradiction: cells[0] (random-write/1).metrics.iops: it rests on 100000 I/Os of 200
+422 contradiction: cells[0] (random-write/1).metrics: iops and bps are of blocks of different sizes
+422 contradiction: cells[0] (random-write/1).metrics.iops: a rate where nothing was done, or in no time
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns: 200 I/Os of 798500000 ns on average, 1 under way, in 79850000000 ns
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns: min is 1.0 ns, and 499908608.0 ns by the histogram
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns: max is 2000000000.0 ns, and 1097859071.0 ns by the histogram
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns: mean is 600000000.0 ns, and 798764563.48 ns by the histogram
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns: p50 is 700000000.0 ns, and 797442047.0 ns by the histogram
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns: p99 is 600000000 ns, p50 is 797442047 ns
+422 contradiction: cells[0] (random-write/1).metrics.latency_ns.ci95: there is no percentile 'p12'
+422 out-of-range: cells[0] (random-write/1).metrics.latency_ns.ci95.p50: 1.0 cannot be; it would be from 2.0 to 3.2e17
+422 contradiction: engine: virtual time is that of simulated media, and this is none by its kind, target and profile
+");
+}
+
+#[test]
+fn what_the_link_or_the_medium_has_no_room_for() {
+    insta::assert_snapshot!(listed([
+        said_of(|run| run.link.as_mut().unwrap().max_bps = Some(1000.0)),
+        said_of(|run| run.cells[0].params.span_offset_bytes = Some(31 * GIB)),
+        said_of(|run| run.cells[0].params.span_bytes = Some(u64::MAX)),
+    ]), @r"
+422 impossible: cells[0] (random-write/1).metrics.bps: 5130 bytes a second over a link that carries 1000, and no flag that says so
+422 impossible: cells[0] (random-write/1).params: a span that ends at byte 34359738368 of a medium of 31914983424 bytes
+422 out-of-range: cells[0] (random-write/1).params.span_bytes: 1.8446744073709552e19 cannot be; it would be from 0.0 to 1.152921504606847e18
+");
+    let flagged = said_of(|run| {
+        run.link.as_mut().unwrap().max_bps = Some(1000.0);
+        run.cells[0].flags.push(Flag::FasterThanLink { bps: 2000.0, link_bps: 1000.0 });
+    });
+    assert_eq!(flagged, "taken, doubts: []", "it says so itself, and stands for nothing");
+}
+
+#[test]
+fn what_is_strange_is_looked_at() {
+    let fast = |kind: MediumKind, latency_ns: u64| {
+        said_of(|run| {
+            (run.kind, run.link) = (kind, None);
+            let latencies: Vec<u64> = (0..200).map(|number| latency_ns + number * latency_ns / 100).collect();
+            run.cells = vec![measured("random-read/1", &latencies)];
+        })
+    };
+    insta::assert_snapshot!(listed([
+        said_of(|run| run.cells[0].histogram = None),
+        said_of(|run| run.cells = vec![measured("random-write/1", &[1_000_000; 100])]),
+        said_of(|run| run.label = Some("cheap cards at www.example.com".into())),
+        said_of(|run| run.capacity_bytes = Some(100_000_000_000_000)),
+        said_of(|run| run.elapsed_ns = 40 * 86_400 * 1_000_000_000),
+        said_of(
+            |run| run.cells[0] = Cell { stop: Stop::Error, ..Cell::begun("random-write/1", "random-write", run.cells[0].params.clone()) }
+        ),
+        fast(MediumKind::Disk, 200_000),
+        fast(MediumKind::Ssd, 200_000),
+        fast(MediumKind::CompactFlash, 1000),
+    ]), @r#"
+taken, doubts: ["random-write/1 has a rate, but no latencies that it is made of"]
+taken, doubts: ["all 100 I/Os of random-write/1 took the same time"]
+taken, doubts: ["label has an address in it"]
+taken, doubts: ["100 TB is more than any SD card has"]
+taken, doubts: ["it took 40 days 0 h"]
+taken, doubts: ["no cell has a result"]
+taken, doubts: ["random-read-4k of 2506 IOPS is beyond what any disk does"]
+taken, doubts: []
+taken, doubts: ["random-read-4k of 501253 IOPS is beyond what any CompactFlash card does"]
+"#);
+}
+
+#[test]
+fn a_simulated_medium_says_so_and_is_no_wonder() {
+    let mut run = honest();
+    (run.kind, run.target, run.engine) = (MediumKind::Simulated, TargetKind::Simulated, Some("virtual time".into()));
+    run.cells = vec![measured("random-write/1", &[1_000_000; 100])];
+    let upload = read_plain(&json_of(&run)).unwrap();
+    assert_eq!((Origin::of(&upload.run), upload.doubts), (Origin::Simulated, Vec::new()));
+}
+
+fn line(spread: Spread, is_fake: bool) -> Line {
+    Line {
+        slug: "sandisk-sd32g-32-gb".into(),
+        name: "SanDisk SD32G 32 GB".into(),
+        model: Model { kind: MediumKind::Sd, vendor: "sandisk".into(), model: "sd32g".into(), capacity_gb: 32 },
+        origin: Origin::Measured,
+        interface: None,
+        classes: Vec::new(),
+        runs: spread.runs,
+        fakes: 0,
+        is_fake,
+        figures: [(Figure::RandomWrite4k, spread)].into(),
+        verdict: None,
+        latest: String::new(),
+    }
+}
+
+#[test]
+fn out_of_line_is_far_beyond_the_farthest_that_is_known() {
+    let mut upload = read_plain(&json_of(&honest())).unwrap();
+    let mut said = |value: f64, spread: Spread| {
+        upload.headline.figures = [(Figure::RandomWrite4k, value)].into();
+        outliers(&upload, &line(spread, false))
+    };
+    let close = Spread { median: 10.0, low: 9.0, high: 11.0, runs: 5, hosts: 2 };
+    assert!(said(39.0, close).is_empty() && said(2.6, close).is_empty(), "a factor of 4 is usual");
+    insta::assert_snapshot!(said(41.0, close).join("\n"), @r"random-write-4k is 41.0 IOPS, and the median of 5 runs is 10.0 IOPS: a factor of 4.10, where 4.00 would be usual at most");
+    assert_eq!(said(2.4, close).len(), 1, "too slow is as strange");
+    let wide = Spread { low: 2.0, ..close };
+    assert!(said(240.0, wide).is_empty(), "others are a factor of 5 away, so a factor of 25 is usual");
+    assert_eq!(said(260.0, wide).len(), 1);
+    assert!(said(1e6, Spread { runs: 4, ..close }).is_empty(), "four know nothing");
+    assert!(said(1e6, Spread { low: 0.0, ..close }).is_empty() && said(1e6, Spread { median: f64::NAN, ..close }).is_empty());
+    upload.headline.figures = [(Figure::RandomWrite4k, 1000.0)].into();
+    assert!(outliers(&upload, &line(close, true)).is_empty(), "fakes are another line");
+}
+
+/// Whatever our importers make of real outputs of other tools is taken, and so is what others have published.
+#[test]
+fn what_other_tools_measured_is_taken() {
+    let dir = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/import");
+    let (mut runs, mut refused) = (0, Vec::new());
+    let mut send = |name: &str, run: &Published| {
+        runs += 1;
+        if let Err(rejection) = read_plain(&json_of(run)) {
+            refused.push(format!("{name}: {rejection}"));
+        }
+    };
+    for file in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("README.md")) {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        // Some samples are there to be asked about: the importer says what is missing.
+        for record in store::import::read(name, &std::fs::read(&file).unwrap()).into_iter().flatten() {
+            send(name, &Published::from(&record));
+        }
+    }
+    store::reference::entries().iter().for_each(|entry| send(&entry.id, &entry.run));
+    assert!(runs > 100, "{runs}");
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+/// A place in a document, by a walk that some numbers choose, gets another value.
+fn mangle(value: &mut Value, way: &[usize], other: &Value) {
+    let Some((step, rest)) = way.split_first() else { return *value = other.clone() };
+    match value {
+        Value::Array(list) if !list.is_empty() => {
+            let at = step % list.len();
+            mangle(&mut list[at], rest, other);
+        }
+        Value::Object(members) if !members.is_empty() => {
+            let at = step % members.len();
+            if let Some((_, inner)) = members.iter_mut().nth(at) {
+                mangle(inner, rest, other);
+            }
+        }
+        place => *place = other.clone(),
+    }
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop_oneof![Just(0.0), Just(-0.0), Just(1e-300), Just(1e300), Just(1e19)].prop_map(|number: f64| Value::from(number)),
+        ".{0,40}".prop_map(Value::from),
+        Just(json!([])),
+        Just(json!({})),
+    ]
+}
+
+/// One printable line, with a known code and a status to it.
+fn is_in_order(rejection: &Rejection) -> bool {
+    let codes =
+        ["too-large", "encoding", "not-json", "too-deep", "too-many", "text", "markup", "wrong-schema", "newer-schema", "not-a-run"];
+    let plain = rejection.reason.chars().all(|c| !c.is_control() && c != '\u{202e}') && rejection.reason.len() < 1000;
+    let known = codes.contains(&rejection.code) || ["out-of-range", "contradiction", "impossible"].contains(&rejection.code);
+    plain && known && [413, 415, 422].contains(&rejection.status)
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(body in prop::collection::vec(any::<u8>(), 0..300), gzip: bool) {
+        let found = read(&body, gzip.then_some("gzip"), &Limits::default());
+        prop_assert!(found.is_err_and(|rejection| is_in_order(&rejection)));
+    }
+
+    #[test]
+    fn a_mangled_run_is_read_or_refused(changes in prop::collection::vec((prop::collection::vec(0usize..50, 1..7), any_value()), 1..4)) {
+        let mut value = serde_json::to_value(honest()).unwrap();
+        changes.iter().for_each(|(way, other)| mangle(&mut value, way, other));
+        match read_plain(value.to_string().as_bytes()) {
+            Err(rejection) => prop_assert!(is_in_order(&rejection), "{rejection}"),
+            Ok(upload) => {
+                // What is taken is taken again, and is the same.
+                let again = read_plain(&json_of(&upload.run));
+                prop_assert_eq!(again, Ok(upload));
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_changed_in_a_run_are_read_or_refused(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5), packed_first: bool) {
+        let mut body = json_of(&honest());
+        if packed_first {
+            body = packed(&body);
+        }
+        for (at, byte) in changes {
+            let at = at.index(body.len());
+            body[at] = byte;
+        }
+        if let Err(rejection) = read(&body, packed_first.then_some("gzip"), &Limits::default()) {
+            prop_assert!(is_in_order(&rejection), "{rejection}");
+        }
+    }
+
+    /// However fast or slow a medium is, and however wildly: a run of it is taken.
+    #[test]
+    fn an_honest_run_of_any_medium_is_taken(latencies in prop::collection::vec(1u64..20_000_000_000, 1..300)) {
+        let mut run = honest();
+        run.link = None;
+        run.cells = vec![measured("random-write/1", &latencies)];
+        run.elapsed_ns = run.cells[0].elapsed_ns;
+        let taken = read_plain(&json_of(&run));
+        prop_assert!(taken.is_ok(), "{taken:?}");
+    }
+}
