@@ -1,5 +1,30 @@
 //! The collection as a web service: pages, downloads, an interface for programs, and submissions. It trusts no byte that comes in, and nothing that
 //! could touch a medium is linked into it.
+//!
+//! Where to begin reading: `web.rs` (all routes, and what holds for every answer), `state.rs` (what requests share, and the way to the collection),
+//! `submissions.rs` (how a run comes in).
 
 pub mod allowance;
+mod api;
+mod base;
+mod cache;
+mod client;
+pub mod command;
+mod data;
+mod description;
+mod metrics;
+mod moderation;
+mod pages;
+mod problem;
+mod serve;
+mod state;
+mod submissions;
+#[cfg(test)]
+mod tests;
 pub mod upload;
+mod web;
+
+pub use base::Base;
+pub use serve::serve;
+pub use state::{App, Options, Quarantine};
+pub use web::router;

@@ -199,7 +199,15 @@ pub fn about(site: &Site, media: u64, runs: u64) -> String {
         ),
         ("feed.atom", links.file("feed.atom"), "new results, for feed readers"),
     ];
-    if !links.live() {
+    if links.live() {
+        files.extend([
+            ("data/all/runs.parquet", links.file("data/all/runs.parquet"), "every run a row, for DuckDB, pandas and R"),
+            ("data/all/cells.parquet", links.file("data/all/cells.parquet"), "every cell of every run a row; run_id joins them"),
+            ("data/all/cells.csv", links.file("data/all/cells.csv"), "the same as CSV"),
+            ("data/all/runs.json", links.file("data/all/runs.json"), "every run whole"),
+            ("api", links.text("api"), "the interface for programs"),
+        ]);
+    } else {
         files.push(("data/table.json", links.file("data/table.json"), "the short form that the page's own script reads"));
     }
     let page = AboutPage {

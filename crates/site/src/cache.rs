@@ -1,0 +1,126 @@
+//! Pages that were made, packed, for those who ask for the same. Bounded in bytes: what was not asked for since the younger half was filled is forgotten.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+/// A page as it is sent.
+#[derive(Debug)]
+pub struct Packed {
+    /// What it is, as HTTP says it.
+    pub media_type: &'static str,
+    /// Its name for who has it already.
+    pub etag: String,
+    /// The page, gzipped.
+    pub body: Bytes,
+}
+
+#[derive(Clone)]
+struct Held {
+    page: Arc<Packed>,
+    version: u64,
+    made: Instant,
+}
+
+#[derive(Default)]
+struct Halves {
+    young: HashMap<String, Held>,
+    old: HashMap<String, Held>,
+    young_bytes: usize,
+}
+
+/// The pages.
+pub struct Cache {
+    halves: Mutex<Halves>,
+    most_bytes: usize,
+}
+
+/// What a page costs beside its bytes.
+const OVERHEAD: usize = 512;
+
+impl Cache {
+    /// One of at most so many bytes.
+    pub fn new(most_bytes: usize) -> Cache {
+        Cache { halves: Mutex::default(), most_bytes }
+    }
+
+    fn halves(&self) -> MutexGuard<'_, Halves> {
+        // A panic elsewhere leaves pages that are still pages.
+        self.halves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The page of that name, made from that version and no longer ago than that.
+    pub fn get(&self, name: &str, version: u64, most_age: Duration, now: Instant) -> Option<Arc<Packed>> {
+        let mut halves = self.halves();
+        let fresh = |held: &Held| held.version == version && now.saturating_duration_since(held.made) <= most_age;
+        if let Some(held) = halves.young.get(name) {
+            return fresh(held).then(|| held.page.clone());
+        }
+        let held = halves.old.remove(name).filter(fresh)?;
+        let page = held.page.clone();
+        self.keep(&mut halves, name.to_owned(), held);
+        Some(page)
+    }
+
+    /// Keeps a page.
+    pub fn put(&self, name: String, version: u64, page: Arc<Packed>, made: Instant) {
+        self.keep(&mut self.halves(), name, Held { page, version, made });
+    }
+
+    fn keep(&self, halves: &mut Halves, name: String, held: Held) {
+        let bytes = |name: &str, held: &Held| name.len() + held.page.body.len() + OVERHEAD;
+        let more = bytes(&name, &held);
+        if more > self.most_bytes / 2 {
+            return;
+        }
+        if halves.young_bytes + more > self.most_bytes / 2 {
+            halves.old = std::mem::take(&mut halves.young);
+            halves.young_bytes = 0;
+        }
+        let less = halves.young.get(&name).map_or(0, |before| bytes(&name, before));
+        halves.young_bytes = halves.young_bytes + more - less;
+        halves.young.insert(name, held);
+    }
+
+    /// Bytes of all pages, for who counts.
+    pub fn bytes(&self) -> usize {
+        let halves = self.halves();
+        let bytes = |pages: &HashMap<String, Held>| pages.values().map(|held| held.page.body.len()).sum::<usize>();
+        bytes(&halves.young) + bytes(&halves.old)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(bytes: usize) -> Arc<Packed> {
+        Arc::new(Packed { media_type: "text/html", etag: String::new(), body: Bytes::from(vec![0; bytes]) })
+    }
+
+    #[test]
+    fn a_page_is_there_while_it_is_true() {
+        let (cache, start, age) = (Cache::new(1 << 20), Instant::now(), Duration::from_secs(10));
+        cache.put("a".into(), 1, page(10), start);
+        assert!(cache.get("a", 1, age, start + age).is_some());
+        assert!(cache.get("a", 2, age, start).is_none(), "something was changed since");
+        assert!(cache.get("a", 1, age, start + age * 2).is_none(), "others may have changed something");
+        assert!(cache.get("b", 1, age, start).is_none());
+    }
+
+    #[test]
+    fn many_pages_stay_below_the_limit_and_those_asked_for_stay() {
+        let (cache, start, age) = (Cache::new(100_000), Instant::now(), Duration::from_secs(10));
+        cache.put("asked".into(), 1, page(1000), start);
+        for number in 0..1000 {
+            cache.put(format!("page {number}"), 1, page(1000), start);
+            assert!(cache.get("asked", 1, age, start).is_some(), "{number}");
+            assert!(cache.bytes() <= 100_000, "{}", cache.bytes());
+        }
+        assert!(cache.get("page 0", 1, age, start).is_none());
+        cache.put("large".into(), 1, page(60_000), start);
+        assert!(cache.get("large", 1, age, start).is_none());
+    }
+}

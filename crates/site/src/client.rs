@@ -1,0 +1,219 @@
+//! Who asks, what they can read, and what they may do.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr};
+
+use axum::extract::FromRequestParts;
+use axum::http::header::{ACCEPT_ENCODING, AUTHORIZATION, IF_NONE_MATCH};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap};
+use sha2::{Digest as _, Sha256};
+use store::collection::{Token, TokenKind};
+
+use crate::problem::Problem;
+use crate::state::{App, hex};
+
+/// The other end of the connection, as the loop of connections found it.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub IpAddr);
+
+/// The address that counts for allowances: the peer's, or what a trusted proxy says of it. It is kept nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client(pub IpAddr);
+
+impl Client {
+    /// The address of whoever sent this.
+    pub fn of(extensions: &Extensions, headers: &HeaderMap, proxies: &[IpAddr]) -> Client {
+        // Without a peer the request came through no connection: a test.
+        let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |peer| peer.0.to_canonical());
+        if !proxies.contains(&peer) {
+            return Client(peer);
+        }
+        // Each proxy adds whom it heard from at the end; what stands before the first stranger may be made up.
+        let told = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+        let told: Vec<&str> = told.flat_map(|value| value.split(',')).map(str::trim).collect();
+        let mut client = peer;
+        for address in told.into_iter().rev() {
+            let Some(address) = address_of(address) else { break };
+            client = address;
+            if !proxies.contains(&client) {
+                break;
+            }
+        }
+        Client(client)
+    }
+}
+
+/// An address as proxies write it: bare, with a port, or in brackets.
+fn address_of(text: &str) -> Option<IpAddr> {
+    let bare = text.parse::<IpAddr>().ok();
+    let with_port = || text.parse::<std::net::SocketAddr>().ok().map(|address| address.ip());
+    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    bare.or_else(with_port).or_else(bracketed).map(|address: IpAddr| address.to_canonical())
+}
+
+impl FromRequestParts<App> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Client, Infallible> {
+        Ok(Client::of(&parts.extensions, &parts.headers, &app.options().proxies))
+    }
+}
+
+/// What a reader has already, and in which form it takes the rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Whether it unpacks gzip.
+    pub gzip: bool,
+    known: String,
+}
+
+impl Wants {
+    /// Whether it has the page of that name.
+    pub fn has(&self, etag: &str) -> bool {
+        let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        self.known.split(',').any(|known| known.trim() == "*" || strong(known) == strong(etag))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Wants {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Wants, Infallible> {
+        let text = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let mut ways = text(ACCEPT_ENCODING).split(',').map(|way| way.split(';').map(str::trim));
+        let gzip = ways.any(|mut way| {
+            let is_gzip = way.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip") || name == "*");
+            let is_refused = way.any(|weight| weight.strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0)));
+            is_gzip && !is_refused
+        });
+        Ok(Wants { gzip, known: text(IF_NONE_MATCH).to_owned() })
+    }
+}
+
+/// The secret that came with a request, if any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bearer(pub Option<String>);
+
+impl<S: Sync> FromRequestParts<S> for Bearer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Bearer, Problem> {
+        let Some(value) = parts.headers.get(AUTHORIZATION) else { return Ok(Bearer(None)) };
+        let refused = || Problem::unauthorized("the header Authorization must be 'Bearer' and a token");
+        let (scheme, secret) = value.to_str().ok().and_then(|value| value.split_once(' ')).ok_or_else(refused)?;
+        let secret = secret.trim();
+        if !scheme.eq_ignore_ascii_case("bearer") || secret.is_empty() || secret.len() > 200 {
+            return Err(refused());
+        }
+        Ok(Bearer(Some(secret.to_owned())))
+    }
+}
+
+/// Who somebody is, by the token they have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Has no token.
+    Anyone,
+    /// Sent this run.
+    Editor {
+        /// Its id.
+        run: String,
+    },
+    /// Submits under a name.
+    Api {
+        /// The name in the audit.
+        name: String,
+    },
+    /// Judges what is quarantined.
+    Moderator {
+        /// The name in the audit.
+        name: String,
+    },
+}
+
+impl Who {
+    fn of(secret: &str, token: Token) -> Who {
+        // Two tokens may have one label: some of the hash tells them apart, and helps nobody to guess one.
+        let mark = &hex(&Sha256::digest(secret.as_bytes()))[..8];
+        let name = format!("{} ({mark})", if token.label.is_empty() { token.kind.name() } else { &token.label });
+        match token.kind {
+            TokenKind::Edit => Who::Editor { run: token.run.unwrap_or_default() },
+            TokenKind::Api => Who::Api { name },
+            TokenKind::Moderator => Who::Moderator { name },
+        }
+    }
+
+    /// Their name in the audit.
+    pub fn name(&self) -> &str {
+        match self {
+            Who::Anyone => "anonymous",
+            Who::Editor { .. } => "anonymous, by edit token",
+            Who::Api { name } | Who::Moderator { name } => name,
+        }
+    }
+}
+
+impl App {
+    /// Who has this token.
+    ///
+    /// # Errors
+    /// Where it is none, or no longer one.
+    pub async fn who(&self, bearer: Bearer, client: Client) -> Result<Who, Problem> {
+        let Some(secret) = bearer.0 else { return Ok(Who::Anyone) };
+        let asked = secret.clone();
+        match self.read(move |collection| collection.token(&asked)).await? {
+            Some(token) if token.revoked.is_none() => Ok(Who::of(&secret, token)),
+            found => {
+                self.allow_attempt(client.0)?;
+                let state = if found.is_some() { "this token was revoked" } else { "this token is not known here" };
+                Err(Problem::unauthorized(state))
+            }
+        }
+    }
+
+    /// The name of the moderator who has this token.
+    ///
+    /// # Errors
+    /// Where it is none of a moderator.
+    pub async fn moderator(&self, bearer: Bearer, client: Client) -> Result<String, Problem> {
+        match self.who(bearer, client).await? {
+            Who::Moderator { name } => Ok(name),
+            Who::Anyone => Err(Problem::unauthorized("this needs the token of a moderator")),
+            _ => Err(Problem::forbidden("this needs the token of a moderator; yours is another kind")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(peer: &str, told: &[&str], proxies: &[&str]) -> String {
+        let mut extensions = Extensions::new();
+        extensions.insert(Peer(peer.parse().unwrap()));
+        let mut headers = HeaderMap::new();
+        for value in told {
+            headers.append("x-forwarded-for", value.parse().unwrap());
+        }
+        let proxies: Vec<IpAddr> = proxies.iter().map(|proxy| proxy.parse().unwrap()).collect();
+        Client::of(&extensions, &headers, &proxies).0.to_string()
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_is_believed() {
+        assert_eq!(client("192.0.2.9", &["198.51.100.1"], &[]), "192.0.2.9");
+        assert_eq!(client("192.0.2.9", &["198.51.100.1"], &["127.0.0.1"]), "192.0.2.9");
+        assert_eq!(client("127.0.0.1", &["198.51.100.1"], &["127.0.0.1"]), "198.51.100.1");
+        assert_eq!(client("::ffff:127.0.0.1", &["[2001:db8::1]:443"], &["127.0.0.1"]), "2001:db8::1");
+        assert_eq!(client("127.0.0.1", &[], &["127.0.0.1"]), "127.0.0.1");
+    }
+
+    #[test]
+    fn what_the_client_claims_of_itself_is_not_believed() {
+        let proxies = ["127.0.0.1", "10.0.0.2"];
+        assert_eq!(client("127.0.0.1", &["1.1.1.1, 198.51.100.1"], &proxies), "198.51.100.1");
+        assert_eq!(client("127.0.0.1", &["1.1.1.1", "198.51.100.1, 10.0.0.2"], &proxies), "198.51.100.1");
+        assert_eq!(client("127.0.0.1", &["1.1.1.1, nonsense"], &proxies), "127.0.0.1");
+    }
+}

@@ -1,0 +1,293 @@
+//! The command line of `flashmark-site`.
+
+use std::io::{self, BufRead as _, Write as _};
+use std::net::IpAddr;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use rustix::process::{Resource, getrlimit, setrlimit};
+use store::collection::{Address, Collection, Token, TokenKind};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::base::Base;
+use crate::problem::Problem;
+use crate::serve::serve;
+use crate::state::{App, Options, Quarantine, now, secret};
+use crate::upload::Limits;
+
+/// Descriptors that are asked for: a connection is one, and the collection needs a few.
+const DESCRIPTORS: u64 = 8192;
+/// The command line is wrong, or the collection cannot be opened.
+const USAGE: u8 = 2;
+/// The server broke.
+const INTERNAL: u8 = 5;
+
+/// The Flashmark collection as a web service. Without any flags: a collection in the file flashmark.db, at http://127.0.0.1:8080.
+#[derive(Debug, Parser)]
+#[command(name = "flashmark-site", version, args_conflicts_with_subcommands = false)]
+pub struct Flags {
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", env = "FLASHMARK_SITE_LISTEN")]
+    listen: String,
+    /// The collection: sqlite:FILE, which is made where there is none, or postgres://USER@HOST/NAME.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "sqlite:flashmark.db",
+        global = true,
+        env = "FLASHMARK_SITE_DATABASE",
+        hide_env_values = true
+    )]
+    database: String,
+    /// The full address the site is reached at, for example https://example.org/cards/; feed readers need it, and a path is what all addresses begin with.
+    #[arg(long, value_name = "URL", env = "FLASHMARK_SITE_BASE")]
+    base: Option<Base>,
+    /// What the site is called.
+    #[arg(long, value_name = "WORDS", default_value = "Flashmark collection", env = "FLASHMARK_SITE_TITLE")]
+    title: String,
+    /// Without the built-in reference data. What is in the collection already stays.
+    #[arg(long)]
+    no_reference: bool,
+    /// What waits until a person has looked at it.
+    #[arg(long, value_enum, default_value_t = Quarantine::Doubtful)]
+    quarantine: Quarantine,
+    /// Submissions a minute from one address without a token.
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    per_minute: u32,
+    /// As many of them at once.
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    burst: u32,
+    /// Requests of all kinds a minute from one address, and as many at once; 0 for no limit.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    requests_per_minute: u32,
+    /// A proxy in front whose X-Forwarded-For is believed; may be given several times.
+    #[arg(long, value_name = "ADDRESS")]
+    proxy: Vec<IpAddr>,
+    /// How long a submission may take to come in, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    body_timeout: u64,
+    /// How long what was begun may take to end when the server is stopped, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    grace: u64,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Makes a token and shows it, once; only its hash is kept.
+    Token(TokenFlags),
+    /// Looks whether the collection is as it should be: the audit, the lines, every run.
+    Check,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+struct TokenFlags {
+    /// What it allows.
+    #[arg(long, value_enum, required = true)]
+    kind: Option<Kind>,
+    /// Whose it is; this name is public, in the audit.
+    #[arg(long, value_name = "WORDS", required = true)]
+    label: Option<String>,
+    #[command(subcommand)]
+    command: Option<TokenCommand>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kind {
+    /// To submit under a name, without the limit for addresses.
+    Api,
+    /// To judge what is quarantined, and any run.
+    Moderator,
+}
+
+#[derive(Debug, Subcommand)]
+enum TokenCommand {
+    /// Ends a token.
+    Revoke {
+        /// The token, or - to read it from standard input.
+        token: String,
+    },
+}
+
+/// Does what the flags say.
+pub fn run(flags: Flags) -> ExitCode {
+    let told = |error: anyhow::Error, code: u8| {
+        eprintln!("flashmark-site: {error:#}");
+        ExitCode::from(code)
+    };
+    let collection = match open(&flags.database) {
+        Ok(collection) => collection,
+        Err(error) => return told(error, USAGE),
+    };
+    match &flags.command {
+        None => serve_until_told(&flags, &collection).map_or_else(|(error, code)| told(error, code), |()| ExitCode::SUCCESS),
+        Some(Command::Token(token)) => make_or_revoke(&collection, token).map_or_else(|error| told(error, USAGE), |()| ExitCode::SUCCESS),
+        Some(Command::Check) => check(&collection).unwrap_or_else(|error| told(error, INTERNAL)),
+    }
+}
+
+fn open(database: &str) -> Result<Collection> {
+    Ok(Collection::open(&Address::parse(database)?)?)
+}
+
+fn options(flags: &Flags) -> Options {
+    Options {
+        title: flags.title.clone(),
+        base: flags.base.clone(),
+        quarantine: flags.quarantine,
+        per_minute: flags.per_minute,
+        burst: flags.burst,
+        requests_per_minute: flags.requests_per_minute,
+        proxies: flags.proxy.iter().map(IpAddr::to_canonical).collect(),
+        limits: Limits::default(),
+        body_time: Duration::from_secs(flags.body_timeout),
+        answer_time: Duration::from_secs(flags.body_timeout + 60),
+        ..Options::default()
+    }
+}
+
+/// Serves until a signal says to stop. The collection is the caller's: its connections must be closed after the runtime has ended.
+fn serve_until_told(flags: &Flags, collection: &Collection) -> Result<(), (anyhow::Error, u8)> {
+    let usage = |error: anyhow::Error| (error, USAGE);
+    if !flags.no_reference {
+        collection.keep_reference(&store::reference::entries(), &now()).context("the reference data").map_err(usage)?;
+    }
+    raise_descriptors();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("no threads").map_err(|error| (error, INTERNAL))?;
+    let app = App::new(collection.clone(), options(flags));
+    let served = runtime.block_on(async {
+        let listener = TcpListener::bind(&flags.listen).await;
+        let listener =
+            listener.with_context(|| format!("cannot listen at {}; --listen names another place", flags.listen)).map_err(usage)?;
+        let stop = stop().context("no signals").map_err(|error| (error, INTERNAL))?;
+        announce(&listener, collection).map_err(|error| (error, INTERNAL))?;
+        serve(listener, app, Duration::from_secs(flags.grace), stop).await.context("the server broke").map_err(|error| (error, INTERNAL))
+    });
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    served
+}
+
+fn announce(listener: &TcpListener, collection: &Collection) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "The collection is {}", collection.address())?;
+    writeln!(out, "Listening on http://{}", listener.local_addr()?)?;
+    Ok(out.flush()?)
+}
+
+/// Ends with the first signal; a second one ends the process at once.
+fn stop() -> io::Result<impl Future<Output = ()>> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        either(&mut terminate, &mut interrupt).await;
+        eprintln!("flashmark-site: stopping; what was begun is ended first");
+        tokio::spawn(async move {
+            either(&mut terminate, &mut interrupt).await;
+            std::process::exit(130);
+        });
+    })
+}
+
+async fn either(one: &mut Signal, other: &mut Signal) {
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
+    }
+}
+
+/// As many descriptors as there may be connections, if that is allowed; fewer do as well.
+fn raise_descriptors() {
+    let mut limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.unwrap_or(DESCRIPTORS).min(DESCRIPTORS);
+    if limit.current.is_some_and(|current| current < most) {
+        limit.current = Some(most);
+        // Where it is refused, connections wait for each other a little earlier.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+}
+
+fn make_or_revoke(collection: &Collection, flags: &TokenFlags) -> Result<()> {
+    if let Some(TokenCommand::Revoke { token }) = &flags.command {
+        return revoke(collection, token);
+    }
+    let (Some(kind), Some(label)) = (flags.kind, &flags.label) else { bail!("a token needs --kind and --label") };
+    let label = report::words::clean(label).trim().to_owned();
+    if label.is_empty() || label.chars().count() > 80 {
+        bail!("the label is a name of at most 80 letters: it stands in the audit");
+    }
+    let kind = match kind {
+        Kind::Api => TokenKind::Api,
+        Kind::Moderator => TokenKind::Moderator,
+    };
+    let token = secret().map_err(said)?;
+    let known = Token { kind, run: None, label: label.clone(), created: now(), revoked: None };
+    collection.grant(&token, &known)?;
+    collection.note("operator", "made a token", None, &format!("{}: {label}", kind.name()), &now())?;
+    eprintln!("The token of '{label}' ({}). It is shown this once:", kind.name());
+    let mut out = io::stdout().lock();
+    writeln!(out, "{token}")?;
+    Ok(out.flush()?)
+}
+
+fn revoke(collection: &Collection, token: &str) -> Result<()> {
+    let token = match token {
+        "-" => io::stdin().lock().lines().next().transpose()?.unwrap_or_default(),
+        token => token.to_owned(),
+    };
+    let known = collection.token(token.trim())?.context("this token is not known here")?;
+    if !collection.revoke(token.trim(), &now())? {
+        bail!("this token was revoked before");
+    }
+    let label = if known.label.is_empty() { known.run.unwrap_or_default() } else { known.label };
+    collection.note("operator", "revoked a token", None, &format!("{}: {label}", known.kind.name()), &now())?;
+    eprintln!("The token of '{label}' ({}) counts no longer.", known.kind.name());
+    Ok(())
+}
+
+fn check(collection: &Collection) -> Result<ExitCode> {
+    let faults = collection.check()?;
+    let counts = collection.counts()?;
+    let mut out = io::stdout().lock();
+    for fault in &faults {
+        writeln!(out, "{fault}")?;
+    }
+    let runs = counts.accepted + counts.quarantined + counts.rejected + counts.withdrawn;
+    let said = if faults.is_empty() { "all is as it should be" } else { "this is not as it should be" };
+    writeln!(out, "{runs} runs, {} lines: {said}", counts.lines)?;
+    Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn said(problem: Problem) -> anyhow::Error {
+    anyhow::anyhow!(problem.reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_flags_do_not_contradict_each_other() {
+        Flags::command().debug_assert();
+        let kind = |words: &[&str]| match Flags::try_parse_from(words).map(|flags| flags.command) {
+            Ok(Some(Command::Token(TokenFlags { command: Some(TokenCommand::Revoke { token }), .. }))) => format!("revokes {token}"),
+            Ok(Some(Command::Token(token))) => format!("makes {:?} for {:?}", token.kind, token.label),
+            Ok(other) => format!("{other:?}"),
+            Err(error) => format!("{:?}", error.kind()),
+        };
+        assert_eq!(kind(&["flashmark-site"]), "None");
+        assert_eq!(kind(&["flashmark-site", "check", "--database", "sqlite:x.db"]), "Some(Check)");
+        let make = ["flashmark-site", "token", "--database", "sqlite:x.db", "--kind", "api", "--label", "a lab"];
+        assert_eq!(kind(&make), "makes Some(Api) for Some(\"a lab\")");
+        assert_eq!(kind(&["flashmark-site", "token", "--kind", "edit", "--label", "x"]), "InvalidValue");
+        assert_eq!(kind(&["flashmark-site", "token", "--kind", "api"]), "MissingRequiredArgument");
+        assert_eq!(kind(&["flashmark-site", "token", "revoke", "-"]), "revokes -");
+        assert_eq!(kind(&["flashmark-site", "--base", "example.org"]), "ValueValidation");
+    }
+}

@@ -1,0 +1,141 @@
+//! The interface for programs, described (OpenAPI 3.1) from its handlers and types: `utoipa` has the routes, `schemars` the types of a run, which are those of
+//! the published schema of records.
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use record::Published;
+use record::collection::{Entry, Line};
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder};
+
+/// Types of other rooms, by the names they have in the description. What they are made of is filled in by [`whole`].
+pub mod schema {
+    use std::borrow::Cow;
+
+    use utoipa::openapi::RefOr;
+    use utoipa::openapi::schema::{Object, Schema};
+    use utoipa::{PartialSchema, ToSchema};
+
+    macro_rules! foreign {
+        ($($name:ident)*) => {$(
+            /// The type of that name in `record`.
+            pub struct $name;
+
+            impl PartialSchema for $name {
+                fn schema() -> RefOr<Schema> {
+                    RefOr::T(Schema::Object(Object::new()))
+                }
+            }
+
+            impl ToSchema for $name {
+                fn name() -> Cow<'static, str> {
+                    stringify!($name).into()
+                }
+            }
+        )*};
+    }
+
+    foreign!(Entry Line Published Figure Spread Standing Headline);
+}
+
+/// What the description begins with.
+pub fn base() -> OpenApi {
+    let about = "Runs of storage media, measured with Flashmark: read, search, submit. Reading needs no token. Figures are IOPS, bytes a second and \
+                 nanoseconds. Problems are told as application/problem+json, with a code for programs and a reason for people.";
+    let info = InfoBuilder::new()
+        .title("Flashmark collection")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(about))
+        .license(Some(LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build()))
+        .build();
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("The edit token of a run, an API token, or the token of a moderator"))
+        .build();
+    let components = ComponentsBuilder::new().security_scheme("token", SecurityScheme::Http(bearer)).build();
+    OpenApiBuilder::new().info(info).components(Some(components)).build()
+}
+
+/// The description with all types.
+static WHOLE: LazyLock<Value> = LazyLock::new(|| {
+    let (_, api) = crate::api::router().split_for_parts();
+    let mut whole = serde_json::to_value(api).expect("a description is JSON");
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = "/components/schemas".into());
+    let mut generator = settings.into_generator();
+    generator.subschema_for::<Entry>();
+    generator.subschema_for::<Line>();
+    generator.subschema_for::<Published>();
+    let types = generator.take_definitions(true);
+    if let Some(Value::Object(schemas)) = whole.pointer_mut("/components/schemas") {
+        schemas.extend(types);
+    }
+    let others = json!({
+        "description": "Any other problem",
+        "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } }
+    });
+    let paths = whole["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
+    for operation in paths.filter_map(Value::as_object_mut).flat_map(|operations| operations.values_mut()) {
+        if let Some(Value::Object(responses)) = operation.get_mut("responses") {
+            responses.insert("default".to_owned(), others.clone());
+        }
+    }
+    whole
+});
+
+/// The description as JSON, of a site whose addresses begin with `prefix`.
+pub fn json(prefix: &str) -> String {
+    let mut whole = WHOLE.clone();
+    whole["servers"] = json!([{ "url": if prefix.is_empty() { "/" } else { prefix } }]);
+    whole.to_string()
+}
+
+#[derive(Template)]
+#[template(path = "api.html")]
+struct ApiPage<'a> {
+    about: &'a str,
+    prefix: &'a str,
+    rows: Vec<Row<'a>>,
+}
+
+struct Row<'a> {
+    method: String,
+    path: &'a str,
+    summary: String,
+    about: String,
+    token: &'static str,
+}
+
+/// Whether a call needs a token, in words.
+fn token(operation: &Value) -> &'static str {
+    match operation.get("security").and_then(Value::as_array) {
+        Some(ways) if ways.contains(&json!({})) => "A token may be sent along.",
+        Some(_) => "Needs a token.",
+        None => "",
+    }
+}
+
+/// Markdown of ours without its marks.
+fn plain(text: &str) -> String {
+    text.replace('`', "")
+}
+
+/// The same for people, as the body of a page.
+pub fn page(prefix: &str) -> String {
+    let text = |value: &'static Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let paths = WHOLE["paths"].as_object().into_iter().flatten();
+    let row = |path: &'static String, method: &String, operation: &'static Value| Row {
+        method: method.to_uppercase(),
+        path,
+        summary: plain(text(operation, "summary")),
+        about: plain(text(operation, "description")),
+        token: token(operation),
+    };
+    let operations =
+        paths.flat_map(|(path, operations)| operations.as_object().into_iter().flatten().map(move |(method, it)| (path, method, it)));
+    let rows = operations.map(|(path, method, operation)| row(path, method, operation)).collect();
+    let page = ApiPage { about: text(&WHOLE["info"], "description"), prefix, rows };
+    page.render().expect("a template that compiled renders into memory")
+}

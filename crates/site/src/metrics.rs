@@ -1,0 +1,148 @@
+//! What is counted, for Prometheus.
+
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use store::collection::Counts;
+use tokio::sync::Mutex;
+
+use crate::problem::Problem;
+use crate::state::App;
+
+/// How long counts of runs are good for: they are counted by looking at all of them.
+const COUNTS_AGE: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answered {
+    route: String,
+    method: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    route: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Outcome {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Of {
+    standing: &'static str,
+}
+
+/// What is counted.
+pub struct Metrics {
+    registry: Registry,
+    answered: Family<Answered, Counter>,
+    took: Family<Route, Histogram, fn() -> Histogram>,
+    submissions: Family<Outcome, Counter>,
+    pages: Family<Outcome, Counter>,
+    runs: Family<Of, Gauge<u64, AtomicU64>>,
+    lines: Gauge<u64, AtomicU64>,
+    cache_bytes: Gauge<u64, AtomicU64>,
+    /// Connections that are open.
+    pub connections: Gauge,
+    counted: Mutex<Option<Instant>>,
+}
+
+/// From a millisecond to half a minute.
+fn times() -> Histogram {
+    Histogram::new([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0])
+}
+
+impl Metrics {
+    /// Nothing counted yet.
+    pub fn new() -> Metrics {
+        let mut registry = Registry::with_prefix("flashmark_site");
+        let answered = Family::default();
+        let took: Family<Route, Histogram, fn() -> Histogram> = Family::new_with_constructor(times);
+        let (submissions, pages, runs) = (Family::default(), Family::default(), Family::default());
+        let (lines, cache_bytes, connections) = (Gauge::default(), Gauge::default(), Gauge::default());
+        registry.register("requests", "Requests that were answered", answered.clone());
+        registry.register("request_seconds", "Time until an answer began", took.clone());
+        registry.register("submissions", "Submissions by what became of them", submissions.clone());
+        registry.register("pages", "Pages by whether they had to be made", pages.clone());
+        registry.register("runs", "Runs of the collection by standing", runs.clone());
+        registry.register("lines", "Lines of the table, all origins and fakes included", lines.clone());
+        registry.register("cache_bytes", "Bytes of pages that are kept", cache_bytes.clone());
+        registry.register("connections", "Connections that are open", connections.clone());
+        let counted = Mutex::default();
+        Metrics { registry, answered, took, submissions, pages, runs, lines, cache_bytes, connections, counted }
+    }
+
+    /// A submission was judged: "accepted", "quarantined", "known", "replaced", "withdrawn", or the code of the refusal.
+    pub fn submission(&self, outcome: &'static str) {
+        self.submissions.get_or_create(&Outcome { outcome }).inc();
+    }
+
+    /// A page was sent.
+    pub fn page(&self, was_kept: bool) {
+        self.pages.get_or_create(&Outcome { outcome: if was_kept { "kept" } else { "made" } }).inc();
+    }
+
+    fn count(&self, counts: &Counts) {
+        let of = [
+            ("accepted", counts.accepted),
+            ("quarantined", counts.quarantined),
+            ("rejected", counts.rejected),
+            ("withdrawn", counts.withdrawn),
+        ];
+        for (standing, count) in of {
+            self.runs.get_or_create(&Of { standing }).set(count);
+        }
+        self.lines.set(counts.lines);
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry).expect("text is written into memory");
+        text
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        Metrics::new()
+    }
+}
+
+/// Counts a request by the route it took: addresses have names in them, and are too many.
+pub async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    // A method can be any word: only those that are answered are counted by name.
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"].into_iter().find(|known| *known == request.method().as_str());
+    let method = known.unwrap_or("other").to_owned();
+    let start = Instant::now();
+    let response = next.run(request).await;
+    let metrics = app.metrics();
+    metrics.took.get_or_create(&Route { route: route.clone() }).observe(start.elapsed().as_secs_f64());
+    metrics.answered.get_or_create(&Answered { route, method, status: response.status().as_u16() }).inc();
+    response
+}
+
+/// `/metrics`
+pub async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
+    let metrics = app.metrics();
+    let mut counted = metrics.counted.lock().await;
+    if counted.is_none_or(|at| at.elapsed() > COUNTS_AGE) {
+        metrics.count(&app.read(|collection| collection.counts()).await?);
+        *counted = Some(Instant::now());
+    }
+    drop(counted);
+    metrics.cache_bytes.set(app.cache().bytes() as u64);
+    Ok(([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], metrics.text()).into_response())
+}

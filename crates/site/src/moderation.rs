@@ -1,0 +1,435 @@
+//! For who judges what is quarantined: a page behind the token of a moderator, and the same for programs.
+//!
+//! Signing in trades the token for a session that lives in memory, and for the only cookie of the site: HttpOnly, SameSite=Strict, for this page alone. Each form
+//! carries a secret of the session besides. The token is looked up with each request, so that one that is revoked ends its sessions.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use askama::Template;
+use axum::Form;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CACHE_CONTROL, COOKIE, SET_COOKIE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use record::collection::{Entry, Figure, Headline, Origin, Standing};
+use serde::{Deserialize, Serialize};
+use store::collection::{Collection, CollectionError, Counts};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::reasons_of;
+use crate::client::{Bearer, Client};
+use crate::description::schema;
+use crate::problem::{Problem, ProblemBody, Whole, sentence};
+use crate::state::{App, now, secret};
+use crate::submissions::{ReceiptBody, kept_why};
+
+/// How long a session lasts.
+const SESSION: Duration = Duration::from_secs(12 * 3600);
+/// Sessions at most; the oldest gives way.
+const MOST_SESSIONS: usize = 1000;
+/// Runs that are shown at once.
+const SHOWN: usize = 50;
+/// Runs that programs are given at once, at most.
+const MOST_GIVEN: usize = 500;
+/// Not to be mixed up with a cookie of whatever else is served there.
+const COOKIE_NAME: &str = "flashmark-moderator";
+
+/// A moderator who has signed in.
+#[derive(Clone)]
+struct Session {
+    token: String,
+    form: String,
+    since: Instant,
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct Sessions(Mutex<HashMap<String, Session>>);
+
+impl Sessions {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+        // A panic elsewhere leaves sessions that still are.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, id: String, token: String, form: String) {
+        let mut all = self.all();
+        all.retain(|_, session| session.since.elapsed() < SESSION);
+        while all.len() >= MOST_SESSIONS {
+            let Some(oldest) = all.iter().min_by_key(|(_, session)| session.since).map(|(id, _)| id.clone()) else { break };
+            all.remove(&oldest);
+        }
+        all.insert(id, Session { token, form, since: Instant::now() });
+    }
+
+    fn get(&self, id: &str) -> Option<Session> {
+        self.all().get(id).filter(|session| session.since.elapsed() < SESSION).cloned()
+    }
+
+    fn end(&self, id: &str) {
+        self.all().remove(id);
+    }
+}
+
+fn cookie_of(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
+    cookies.filter_map(|cookie| cookie.trim().split_once('=')).find(|(name, _)| *name == COOKIE_NAME).map(|(_, id)| id.to_owned())
+}
+
+fn set_cookie(app: &App, id: &str, seconds: u64) -> (axum::http::HeaderName, String) {
+    let secure = if app.options().base.as_ref().is_some_and(crate::base::Base::is_https) { "; Secure" } else { "" };
+    let path = app.address("/moderation");
+    (SET_COOKIE, format!("{COOKIE_NAME}={id}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"))
+}
+
+/// The session and the name of whoever sent this, if they have signed in and still may.
+async fn signed_in(app: &App, headers: &HeaderMap, client: Client) -> Result<Option<(Session, String)>, Problem> {
+    let Some(session) = cookie_of(headers).and_then(|id| app.sessions().get(&id)) else { return Ok(None) };
+    let name = app.moderator(Bearer(Some(session.token.clone())), client).await;
+    match name {
+        Ok(name) => Ok(Some((session, name))),
+        Err(problem) if problem.status == StatusCode::UNAUTHORIZED || problem.status == StatusCode::FORBIDDEN => Ok(None),
+        Err(problem) => Err(problem),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "sign-in.html")]
+struct SignInPage<'a> {
+    action: String,
+    problem: Option<&'a str>,
+}
+
+#[derive(Template)]
+#[template(path = "moderation.html")]
+struct ModerationPage {
+    name: String,
+    judge: String,
+    sign_out: String,
+    audit: String,
+    form: String,
+    said: Option<String>,
+    accepted: u64,
+    waiting: u64,
+    /// Whether more wait than are shown.
+    more: bool,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    id: String,
+    name: String,
+    href: String,
+    medium: Option<String>,
+    received: String,
+    who: String,
+    facts: String,
+    revision: u32,
+    reasons: Vec<String>,
+    verdict: String,
+    figures: Vec<(&'static str, String)>,
+}
+
+fn page(app: &App, status: StatusCode, body: &str) -> Response {
+    let page = report::collection::framed(app.site(), "Moderation", body);
+    let mut response = (status, [(CACHE_CONTROL, "no-store")], Html(page)).into_response();
+    response.extensions_mut().insert(Whole);
+    response
+}
+
+fn sign_in_page(app: &App, problem: Option<&Problem>) -> Response {
+    let reason = problem.map(|problem| sentence(&problem.reason));
+    let page_of = SignInPage { action: app.address("/moderation/sign-in"), problem: reason.as_deref() };
+    let body = page_of.render().expect("a template that compiled renders into memory");
+    page(app, problem.map_or(StatusCode::OK, |problem| problem.status), &body)
+}
+
+/// What happened before the page was opened again.
+#[derive(Deserialize)]
+pub struct Said {
+    done: Option<String>,
+    run: Option<String>,
+}
+
+/// `/moderation`
+pub async fn moderation(State(app): State<App>, Query(said): Query<Said>, client: Client, headers: HeaderMap) -> Result<Response, Problem> {
+    let Some((session, name)) = signed_in(&app, &headers, client).await? else { return Ok(sign_in_page(&app, None)) };
+    let prefix = app.prefix().to_owned();
+    let (counts, rows) = app.read(move |collection| waiting(collection, &prefix)).await?;
+    let done = said.done.as_deref().and_then(Standing::named).zip(said.run.filter(|run| report::collection::is_slug(run)));
+    let page_of = ModerationPage {
+        name,
+        judge: app.address("/moderation/judge"),
+        sign_out: app.address("/moderation/sign-out"),
+        audit: app.address("/api/v1/audit"),
+        form: session.form,
+        said: done.map(|(standing, run)| format!("Run {run} is {} now.", standing.name())),
+        accepted: counts.accepted,
+        waiting: counts.quarantined,
+        more: counts.quarantined > rows.len() as u64,
+        rows,
+    };
+    let body = page_of.render().expect("a template that compiled renders into memory");
+    Ok(page(&app, StatusCode::OK, &body))
+}
+
+fn waiting(collection: &Collection, prefix: &str) -> Result<(Counts, Vec<Row>), CollectionError> {
+    let mut rows = Vec::new();
+    for entry in collection.first_quarantined(SHOWN)? {
+        let latest = collection.revisions(&entry.id)?.pop();
+        let (who, why) = latest.map(|latest| (latest.who, latest.why)).unwrap_or_default();
+        let line = crate::pages::line_of(collection, &entry)?;
+        rows.push(row(&entry, prefix, line.map(|line| format!("{prefix}/medium/{}", line.slug)), who, &why));
+    }
+    Ok((collection.counts()?, rows))
+}
+
+fn row(entry: &Entry, prefix: &str, medium: Option<String>, who: String, why: &str) -> Row {
+    let clean = |text: &str| report::words::clean(text);
+    let run = &entry.run;
+    let facts = [Some(entry.origin.name().to_owned()), run.interface_words(), run.board.clone(), run.label.clone()];
+    let told = |figure: Figure| entry.headline.figures.get(&figure).map(|value| (figure_name(figure), figure_told(figure, *value)));
+    Row {
+        id: entry.id.clone(),
+        name: clean(&run.name()),
+        href: format!("{prefix}/run/{}", entry.id),
+        medium,
+        received: entry.received.clone(),
+        who,
+        facts: clean(&facts.into_iter().flatten().collect::<Vec<_>>().join(", ")),
+        revision: entry.revision,
+        reasons: reasons_of(why).iter().map(|reason| clean(reason)).collect(),
+        verdict: clean(entry.headline.verdict.as_deref().unwrap_or_default()),
+        figures: Figure::ALL.into_iter().filter_map(told).collect(),
+    }
+}
+
+fn figure_name(figure: Figure) -> &'static str {
+    match figure {
+        Figure::RandomWrite4k => "Random write 4 KiB",
+        Figure::WorstStall => "Worst stall",
+        Figure::RandomWrite512 => "Random write 512 B",
+        Figure::RandomWrite16k => "Random write 16 KiB",
+        Figure::RandomWrite64k => "Random write 64 KiB",
+        Figure::SequentialWrite => "Sequential write",
+        Figure::RandomRead4k => "Random read 4 KiB",
+        Figure::SequentialRead => "Sequential read",
+        Figure::RandomFill => "Fill, random data",
+        Figure::ZeroFill => "Fill, zeros",
+    }
+}
+
+fn figure_told(figure: Figure, value: f64) -> String {
+    let unit = figure.unit();
+    let shown = value / report::collection::query::unit_factor(unit);
+    format!("{} {}", record::units::significant(shown), report::collection::query::unit_name(unit))
+}
+
+/// The form one signs in with.
+#[derive(Deserialize)]
+pub struct SignIn {
+    token: String,
+}
+
+/// `POST /moderation/sign-in`
+pub async fn sign_in(State(app): State<App>, client: Client, Form(form): Form<SignIn>) -> Result<Response, Problem> {
+    let token = form.token.trim().to_owned();
+    if token.is_empty() || token.len() > 200 {
+        return Ok(sign_in_page(&app, Some(&Problem::unauthorized("this token is not known here"))));
+    }
+    let name = match app.moderator(Bearer(Some(token.clone())), client).await {
+        Ok(name) => name,
+        Err(problem) => return Ok(sign_in_page(&app, Some(&problem))),
+    };
+    let (id, form) = (secret()?, secret()?);
+    app.sessions().begin(id.clone(), token, form);
+    app.add(move |collection| collection.note(&name, "signed in", None, "moderation", &now())).await?;
+    Ok(([set_cookie(&app, &id, SESSION.as_secs())], Redirect::to(&app.address("/moderation"))).into_response())
+}
+
+/// The form one signs out with.
+#[derive(Deserialize)]
+pub struct SignOut {
+    form: String,
+}
+
+/// `POST /moderation/sign-out`
+pub async fn sign_out(State(app): State<App>, headers: HeaderMap, Form(form): Form<SignOut>) -> Result<Response, Problem> {
+    if let Some(id) = cookie_of(&headers)
+        && app.sessions().get(&id).is_some_and(|session| session.form == form.form)
+    {
+        app.sessions().end(&id);
+    }
+    Ok(([set_cookie(&app, "", 0)], Redirect::to(&app.address("/moderation"))).into_response())
+}
+
+/// The form one judges with.
+#[derive(Deserialize)]
+pub struct JudgeForm {
+    form: String,
+    run: String,
+    standing: String,
+    #[serde(default)]
+    why: String,
+}
+
+/// `POST /moderation/judge`
+pub async fn judge_form(
+    State(app): State<App>,
+    client: Client,
+    headers: HeaderMap,
+    Form(form): Form<JudgeForm>,
+) -> Result<Response, Problem> {
+    let Some((session, name)) = signed_in(&app, &headers, client).await? else { return Ok(sign_in_page(&app, None)) };
+    if session.form != form.form {
+        return Err(Problem::forbidden("this form is not of this session; open the page again"));
+    }
+    let standing = standing_of(&form.standing)?;
+    let run = form.run.trim().to_owned();
+    let (id, why) = (run.clone(), kept_why(&form.why));
+    app.change(move |collection| collection.judge(&id, standing, &name, &why, &now())).await?;
+    let to = app.address(&format!("/moderation?done={}&run={run}", standing.name()));
+    Ok(Redirect::to(&to).into_response())
+}
+
+fn standing_of(name: &str) -> Result<Standing, Problem> {
+    let known = Standing::named(name).filter(|standing| *standing != Standing::Withdrawn);
+    known.ok_or_else(|| {
+        let reason = "the standing must be accepted, rejected or quarantined; DELETE withdraws a run";
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "standing", reason)
+    })
+}
+
+/// A judgement.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct Judgement {
+    /// `accepted`, `rejected` or `quarantined`.
+    #[schema(example = "accepted")]
+    pub standing: String,
+    /// Why, for the audit; at most 500 letters are kept.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// Judge a run.
+///
+/// For moderators. One that was withdrawn stays so.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/standing", tag = "moderation", security(("token" = [])),
+    params(("id" = String, Path, description = "Name of the run in the collection")),
+    request_body(content = Judgement, content_type = "application/json"),
+    responses(
+        (status = 200, description = "Judged, now or before", body = ReceiptBody),
+        (status = 400, description = "No JSON", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "Not the token of a moderator", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 410, description = "The run was withdrawn", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "No such standing", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
+    ))]
+pub async fn judge(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    bearer: Bearer,
+    client: Client,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    let name = app.moderator(bearer, client).await?;
+    let judgement: Judgement = serde_json::from_slice(&body).map_err(|error| Problem::bad(format!("this is no judgement: {error}")))?;
+    let (standing, why) = (standing_of(&judgement.standing)?, kept_why(&judgement.why));
+    let receipt = app.change(move |collection| collection.judge(&id, standing, &name, &why, &now())).await?;
+    Ok(([(CACHE_CONTROL, "no-store")], Json(ReceiptBody::of(&app, receipt, None, Vec::new()))).into_response())
+}
+
+/// How much of the quarantine.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct QuarantineQuery {
+    /// How many, at most 500.
+    #[param(minimum = 1, maximum = 500)]
+    n: Option<usize>,
+}
+
+/// What waits for a person.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Waiting {
+    /// How many there are.
+    pub waiting: u64,
+    /// Those that have waited longest.
+    pub runs: Vec<WaitingRun>,
+}
+
+/// A run that waits.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct WaitingRun {
+    /// Name of the run in the collection.
+    pub id: String,
+    /// What its medium is called.
+    pub name: String,
+    /// RFC 3339, when it came in.
+    pub received: String,
+    /// Where it comes from.
+    #[schema(value_type = String, example = "measured")]
+    pub origin: Origin,
+    /// Its revision.
+    pub revision: u32,
+    /// Who sent it, as the audit calls them.
+    pub who: String,
+    /// Why it waits.
+    pub reasons: Vec<String>,
+    /// What it says of its medium.
+    #[schema(value_type = schema::Headline)]
+    pub headline: Headline,
+}
+
+/// What is quarantined.
+///
+/// For moderators. The oldest first.
+#[utoipa::path(get, path = "/api/v1/quarantine", tag = "moderation", security(("token" = [])), params(QuarantineQuery),
+    responses(
+        (status = 200, description = "What waits", body = Waiting),
+        (status = 400, description = "No number", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "Not the token of a moderator", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+    ))]
+pub async fn quarantine(
+    State(app): State<App>,
+    Query(query): Query<QuarantineQuery>,
+    bearer: Bearer,
+    client: Client,
+) -> Result<Response, Problem> {
+    app.moderator(bearer, client).await?;
+    let n = query.n.unwrap_or(SHOWN).clamp(1, MOST_GIVEN);
+    let waiting = app
+        .read(move |collection| {
+            let mut runs = Vec::new();
+            for entry in collection.first_quarantined(n)? {
+                let latest = collection.revisions(&entry.id)?.pop();
+                runs.push(waiting_run(entry, latest));
+            }
+            Ok(Waiting { waiting: collection.counts()?.quarantined, runs })
+        })
+        .await?;
+    Ok(([(CACHE_CONTROL, "no-store")], Json(waiting)).into_response())
+}
+
+fn waiting_run(entry: Entry, latest: Option<store::collection::Revision>) -> WaitingRun {
+    let (who, why) = latest.map(|latest| (latest.who, latest.why)).unwrap_or_default();
+    WaitingRun {
+        name: entry.run.name(),
+        id: entry.id,
+        received: entry.received,
+        origin: entry.origin,
+        revision: entry.revision,
+        who,
+        reasons: reasons_of(&why),
+        headline: entry.headline,
+    }
+}

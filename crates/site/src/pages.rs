@@ -1,0 +1,427 @@
+//! The pages that people read: those of `report`, live. A page is made when it is asked for, packed, and kept until something changes.
+
+use std::fmt::Write as _;
+use std::future::Future;
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use askama::Template;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Redirect, Response};
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use record::collection::{Entry, Line, Query, Standing};
+use report::collection::{self as made, Item, MOST_COMPARED, MOST_RUNS, Site, is_slug, query};
+use sha2::{Digest as _, Sha256};
+use store::collection::{Collection, Revision};
+
+use crate::cache::Packed;
+use crate::client::Wants;
+use crate::problem::Problem;
+use crate::state::{App, hex};
+
+/// Results in the feed.
+const FEED: usize = 50;
+/// Runs of each medium that a comparison is made from: the newest.
+const COMPARED_RUNS: usize = 10;
+/// Text of our own never changes while the program runs.
+const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+/// How long a browser shows a page without asking again.
+const FRESH: &str = "public, max-age=5";
+const HTML: &str = "text/html; charset=utf-8";
+
+/// A page that was made.
+pub struct Made {
+    text: String,
+    media_type: &'static str,
+}
+
+impl Made {
+    fn page(text: String) -> Made {
+        Made { text, media_type: HTML }
+    }
+}
+
+/// The page of that name, kept or made now. `version` is what it is made from.
+async fn kept<F>(
+    app: &App,
+    wants: &Wants,
+    name: String,
+    version: u64,
+    most_age: Duration,
+    make: impl FnOnce() -> F,
+) -> Result<Response, Problem>
+where
+    F: Future<Output = Result<Packed, Problem>>,
+{
+    let now = Instant::now();
+    let known = app.cache().get(&name, version, most_age, now);
+    app.metrics().page(known.is_some());
+    let page = match known {
+        Some(page) => page,
+        None => {
+            let page = Arc::new(make().await?);
+            app.cache().put(name, version, page.clone(), now);
+            page
+        }
+    };
+    Ok(answer(&page, wants))
+}
+
+/// A page of the collection as a whole: made anew after each change.
+async fn live(
+    app: &App,
+    wants: &Wants,
+    name: String,
+    make: impl FnOnce(&Collection, &Site) -> Result<Made, Problem> + Send + 'static,
+) -> Result<Response, Problem> {
+    let version = app.changes();
+    kept(app, wants, name, version, app.options().page_age, || packed(app, make)).await
+}
+
+/// Makes a page and packs it, off the threads that answer.
+async fn packed(app: &App, make: impl FnOnce(&Collection, &Site) -> Result<Made, Problem> + Send + 'static) -> Result<Packed, Problem> {
+    let site = app.site().clone();
+    app.make(move |collection| {
+        let Made { text, media_type } = make(collection, &site)?;
+        let etag = format!("W/\"{}\"", &hex(&Sha256::digest(&text))[..16]);
+        Ok(Packed { media_type, etag, body: gzipped(text.as_bytes()) })
+    })
+    .await
+}
+
+fn gzipped(text: &[u8]) -> Bytes {
+    // Beyond this level a page takes twice the time for a twentieth of its bytes.
+    let mut packer = GzEncoder::new(Vec::with_capacity(text.len() / 4), Compression::new(4));
+    packer.write_all(text).and_then(|()| packer.finish()).expect("memory takes what is written").into()
+}
+
+fn answer(page: &Packed, wants: &Wants) -> Response {
+    let mut response = match (wants.has(&page.etag), wants.gzip) {
+        (true, _) => StatusCode::NOT_MODIFIED.into_response(),
+        (false, true) => {
+            let mut response = page.body.clone().into_response();
+            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            response
+        }
+        (false, false) => {
+            let mut plain = Vec::new();
+            GzDecoder::new(&page.body[..]).read_to_end(&mut plain).expect("it was packed here");
+            plain.into_response()
+        }
+    };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(page.media_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(FRESH));
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    headers.extend(HeaderValue::from_str(&page.etag).ok().map(|etag| (ETAG, etag)));
+    response
+}
+
+/// What stands behind the `?`, taken apart.
+pub fn pairs(text: Option<&str>) -> Vec<(String, String)> {
+    let uri = format!("/?{}", text.unwrap_or_default());
+    let uri: Uri = uri.parse().unwrap_or_default();
+    axum::extract::Query::try_from_uri(&uri).map(|pairs| pairs.0).unwrap_or_default()
+}
+
+/// The table.
+pub async fn table(State(app): State<App>, RawQuery(text): RawQuery, wants: Wants) -> Result<Response, Problem> {
+    let asked = asked(text.as_deref());
+    let name = format!("table?{}", query::to_text(&asked));
+    live(&app, &wants, name, move |collection, site| {
+        let page = collection.lines(&asked)?;
+        Ok(Made::page(made::table(site, &page, &asked)))
+    })
+    .await
+}
+
+/// A medium with its runs.
+pub async fn medium(State(app): State<App>, Path(slug): Path<String>, wants: Wants) -> Result<Response, Problem> {
+    let (line, beside) = line_and_beside(&app, slug).await?;
+    // It changes when its line does, which is looked up each time; what others changed that does not show in the line is old soon.
+    let version = version_of(&line, &beside, app.reworks());
+    kept(&app, &wants, format!("medium {}", line.slug), version, app.options().page_age * 6, || {
+        packed(&app, move |collection, site| {
+            let entries = collection.latest_runs_of(&line.slug, MOST_RUNS)?;
+            Ok(Made::page(made::medium_beside(site, &line, &entries, &beside)))
+        })
+    })
+    .await
+}
+
+async fn line_and_beside(app: &App, slug: String) -> Result<(Line, Vec<Line>), Problem> {
+    let found = match is_slug(&slug) {
+        true => app.read(move |collection| with_beside(collection, &slug)).await?,
+        false => None,
+    };
+    found.ok_or_else(no_medium)
+}
+
+/// A line by its name, and the other lines of its model.
+pub fn with_beside(collection: &Collection, slug: &str) -> Result<Option<(Line, Vec<Line>)>, store::collection::CollectionError> {
+    let Some(line) = collection.line(slug)? else { return Ok(None) };
+    let mut beside = collection.lines_of(&line.model)?;
+    beside.retain(|other| other.slug != line.slug);
+    Ok(Some((line, beside)))
+}
+
+/// What is said where no medium has that name.
+pub fn no_medium() -> Problem {
+    Problem::not_found("no medium of this name is in the collection; its runs may have been withdrawn")
+}
+
+fn version_of(line: &Line, beside: &[Line], reworks: u64) -> u64 {
+    let mut hasher = Sha256::new_with_prefix(reworks.to_le_bytes());
+    for line in std::iter::once(line).chain(beside) {
+        hasher.update(made::data::line_json(line));
+    }
+    u64::from_le_bytes(hasher.finalize()[..8].try_into().expect("a hash has more than eight bytes"))
+}
+
+/// Media side by side.
+pub async fn compare(State(app): State<App>, RawQuery(text): RawQuery, wants: Wants) -> Result<Response, Problem> {
+    let mut slugs: Vec<String> = Vec::new();
+    for (name, slug) in pairs(text.as_deref()) {
+        if name == "m" && is_slug(&slug) && !slugs.contains(&slug) && slugs.len() <= MOST_COMPARED {
+            slugs.push(slug);
+        }
+    }
+    let name = format!("compare {}", slugs.join(" "));
+    live(&app, &wants, name, move |collection, site| {
+        let mut media = Vec::new();
+        for slug in &slugs {
+            if let Some(line) = collection.line(slug)? {
+                // One too many is not shown, but said.
+                let runs = if media.len() < MOST_COMPARED { collection.latest_runs_of(slug, COMPARED_RUNS)? } else { Vec::new() };
+                media.push((line, runs));
+            }
+        }
+        Ok(Made::page(made::compare(site, &media)))
+    })
+    .await
+}
+
+/// What there is to download.
+pub async fn about(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
+    live(&app, &wants, "about".to_owned(), |collection, site| {
+        let counts = collection.counts()?;
+        Ok(Made::page(made::about(site, counts.lines, counts.accepted)))
+    })
+    .await
+}
+
+/// A page of text, where there is one of that name.
+pub async fn text(State(app): State<App>, Path(name): Path<String>, wants: Wants) -> Result<Response, Problem> {
+    let is_known = ["methodology", "findings"].contains(&name.as_str()) || made::TEXTS.iter().any(|(known, _, _)| *known == name);
+    if !is_known {
+        return Err(Problem::not_found("there is nothing at this address"));
+    }
+    kept(&app, &wants, format!("text {name}"), 0, FOR_EVER, || {
+        packed(&app, move |_, site| {
+            let page = if name == "methodology" { Some(made::methodology(site)) } else { made::text_page(site, &name) };
+            page.map(Made::page).ok_or_else(|| Problem::not_found("there is nothing at this address"))
+        })
+    })
+    .await
+}
+
+/// New results.
+pub async fn feed(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
+    live(&app, &wants, "feed".to_owned(), |collection, site| {
+        let entries = collection.latest(FEED)?;
+        let mut found = Vec::new();
+        for entry in &entries {
+            found.push(line_of(collection, entry)?);
+        }
+        let with_line = entries.iter().zip(&found).filter_map(|(entry, line)| Some((entry, line.as_ref()?)));
+        let items: Vec<Item> = with_line.map(|(entry, line)| Item { entry, slug: &line.slug, name: &line.name }).collect();
+        // The base has the prefix already.
+        let place = if site.base.is_some() { made::Place::Live(String::new()) } else { site.place.clone() };
+        let text = made::feed(&Site { place, ..site.clone() }, &items);
+        Ok(Made { text, media_type: "application/atom+xml; charset=utf-8" })
+    })
+    .await
+}
+
+/// The line that a run belongs to, where it is shown.
+pub fn line_of(collection: &Collection, entry: &Entry) -> Result<Option<Line>, store::collection::CollectionError> {
+    let fits = |line: &Line| line.origin == entry.origin && line.is_fake == entry.headline.is_fake;
+    Ok(collection.lines_of(&entry.model)?.into_iter().find(fits))
+}
+
+/// The report of a run.
+pub async fn run(State(app): State<App>, Path(id): Path<String>, wants: Wants) -> Result<Response, Problem> {
+    report_of(&app, &wants, id, None).await
+}
+
+/// The report of a run as it was.
+pub async fn run_revision(State(app): State<App>, Path((id, revision)): Path<(String, u32)>, wants: Wants) -> Result<Response, Problem> {
+    report_of(&app, &wants, id, Some(revision)).await
+}
+
+async fn report_of(app: &App, wants: &Wants, id: String, revision: Option<u32>) -> Result<Response, Problem> {
+    let name = format!("run {id} {}", revision.unwrap_or_default());
+    live(app, wants, name, move |collection, site| {
+        let (current, revisions) = shown(collection, &id)?;
+        let entry = match revision.filter(|revision| *revision != current.revision) {
+            None => current.clone(),
+            Some(revision) => collection.revision(&id, revision)?.ok_or_else(|| no_revision(revision))?,
+        };
+        let line = line_of(collection, &entry)?;
+        let (links, notes) = (links_of(site, &current, line.as_ref(), &revisions), notes_of(&current, &entry));
+        Ok(Made::page(made::run(site, &entry, &links, &notes)))
+    })
+    .await
+}
+
+/// A run that may be shown, and its revisions: one that was rejected or withdrawn may not.
+pub fn shown(collection: &Collection, id: &str) -> Result<(Entry, Vec<Revision>), Problem> {
+    let entry = if is_slug(id) { collection.entry(id)? } else { None };
+    let entry = entry.ok_or_else(|| Problem::not_found("no run of this name is in the collection"))?;
+    match entry.standing {
+        Standing::Rejected => Err(Problem::gone("rejected", "this run was looked at and not taken into the collection")),
+        Standing::Withdrawn => Err(Problem::gone("withdrawn", "this run was withdrawn")),
+        Standing::Accepted | Standing::Quarantined => {
+            let revisions = collection.revisions(id)?;
+            Ok((entry, revisions))
+        }
+    }
+}
+
+/// What is said where a run has no such revision.
+pub fn no_revision(revision: u32) -> Problem {
+    Problem::not_found(format!("this run has no revision {revision}"))
+}
+
+fn prefix_of(site: &Site) -> &str {
+    match &site.place {
+        made::Place::Live(prefix) => prefix,
+        made::Place::Tree => "",
+    }
+}
+
+fn links_of(site: &Site, current: &Entry, line: Option<&Line>, revisions: &[Revision]) -> Vec<(String, String)> {
+    let (prefix, id) = (prefix_of(site), &current.id);
+    let mut links = Vec::new();
+    links.extend(line.map(|line| (report::words::clean(&line.name), format!("{prefix}/medium/{}", line.slug))));
+    let history = if revisions.len() > 1 { format!("{} revisions", revisions.len()) } else { "History".to_owned() };
+    links.push((history, format!("{prefix}/run/{id}/revisions")));
+    links.push(("The record as JSON".to_owned(), format!("{prefix}/data/run/{id}.json")));
+    links
+}
+
+fn notes_of(current: &Entry, entry: &Entry) -> Vec<String> {
+    let mut notes = Vec::new();
+    if current.standing == Standing::Quarantined {
+        notes.push("This run waits until a person has looked at it. It is not part of the collection.".to_owned());
+    }
+    if entry.revision != current.revision {
+        notes.push(format!("This is revision {} as it was; revision {} has taken its place.", entry.revision, current.revision));
+    }
+    notes
+}
+
+#[derive(Template)]
+#[template(path = "revisions.html")]
+struct RevisionsPage {
+    id: String,
+    name: String,
+    run: String,
+    standing: &'static str,
+    rows: Vec<RevisionRow>,
+}
+
+struct RevisionRow {
+    number: u32,
+    href: String,
+    received: String,
+    who: String,
+    why: String,
+    here: bool,
+}
+
+/// What became of a run since it came in.
+pub async fn revisions(State(app): State<App>, Path(id): Path<String>, wants: Wants) -> Result<Response, Problem> {
+    live(&app, &wants, format!("revisions {id}"), move |collection, site| {
+        let (current, revisions) = shown(collection, &id)?;
+        let prefix = prefix_of(site);
+        let row = |revision: Revision| RevisionRow {
+            number: revision.revision,
+            href: format!("{prefix}/run/{id}/revisions/{}", revision.revision),
+            received: revision.received,
+            who: revision.who,
+            why: revision.why,
+            here: revision.revision == current.revision,
+        };
+        let page = RevisionsPage {
+            run: format!("{prefix}/run/{id}"),
+            name: report::words::clean(&current.run.name()),
+            standing: standing_words(current.standing),
+            rows: revisions.into_iter().rev().map(row).collect(),
+            id: id.clone(),
+        };
+        let body = page.render().expect("a template that compiled renders into memory");
+        Ok(Made::page(made::framed(site, "History", &body)))
+    })
+    .await
+}
+
+/// A standing in words.
+pub fn standing_words(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Accepted => "in the collection",
+        Standing::Quarantined => "waits until a person has looked at it",
+        Standing::Rejected => "not taken",
+        Standing::Withdrawn => "withdrawn",
+    }
+}
+
+/// A file that all pages share.
+pub async fn asset(State(app): State<App>, Path(name): Path<String>, wants: Wants) -> Result<Response, Problem> {
+    let asset = made::assets().iter().find(|asset| asset.path.strip_prefix("assets/") == Some(&name));
+    let asset = asset.ok_or_else(|| Problem::not_found("there is no such file"))?;
+    let mut response = kept(&app, &wants, format!("asset {name}"), 0, FOR_EVER, || async {
+        let etag = format!("W/\"{}\"", &hex(&Sha256::digest(asset.text))[..16]);
+        Ok(Packed { media_type: asset.media_type, etag, body: gzipped(asset.text.as_bytes()) })
+    })
+    .await?;
+    // Its name changes with what is in it.
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    Ok(response)
+}
+
+/// The interface for programs, for people.
+pub async fn api(State(app): State<App>, wants: Wants) -> Result<Response, Problem> {
+    kept(&app, &wants, "api".to_owned(), 0, FOR_EVER, || {
+        packed(&app, |_, site| {
+            let body = crate::description::page(prefix_of(site));
+            Ok(Made::page(made::framed(site, "Interface for programs", &body)))
+        })
+    })
+    .await
+}
+
+/// What search engines leave alone: there is nothing to find in it.
+pub async fn robots(State(app): State<App>) -> impl IntoResponse {
+    let mut text = "User-agent: *\n".to_owned();
+    for path in ["/api/", "/data/", "/moderation", "/compare"] {
+        writeln!(text, "Disallow: {}{path}", app.prefix()).expect("memory takes what is written");
+    }
+    ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text)
+}
+
+/// The site without its last slash.
+pub fn to_root(app: &App) -> Response {
+    Redirect::permanent(&app.address("/")).into_response()
+}
+
+/// What is asked of the lines, behind the `?` of any address that gives lines.
+pub fn asked(text: Option<&str>) -> Query {
+    query::of_pairs(pairs(text))
+}

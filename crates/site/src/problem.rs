@@ -1,0 +1,234 @@
+//! What a request is answered with that cannot be answered otherwise: a problem (RFC 9457) with a code for programs and a reason for people. What a
+//! browser asked for becomes a page, in [`as_page`].
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{Html, IntoResponse, Response};
+use serde::Serialize;
+use store::collection::CollectionError;
+
+use crate::state::App;
+use crate::upload::Rejection;
+
+/// Why a request is not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Status of the answer.
+    pub status: StatusCode,
+    /// For programs: lower-case words with hyphens.
+    pub code: &'static str,
+    /// For people: what was found, and what to do instead.
+    pub reason: String,
+    /// After which time it may go better.
+    pub retry_after: Option<Duration>,
+}
+
+/// A problem as it is sent.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Problem)]
+pub struct ProblemBody {
+    /// Always `about:blank`: what is the matter is in `code`.
+    r#type: &'static str,
+    /// What the status is called.
+    title: &'static str,
+    /// The status of the answer.
+    status: u16,
+    /// For programs.
+    #[schema(example = "too-large")]
+    code: &'static str,
+    /// For people.
+    reason: String,
+}
+
+impl Problem {
+    /// One of that status.
+    pub fn new(status: StatusCode, code: &'static str, reason: impl Into<String>) -> Problem {
+        Problem { status, code, reason: reason.into(), retry_after: None }
+    }
+
+    /// Nothing has that name.
+    pub fn not_found(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::NOT_FOUND, "not-found", reason)
+    }
+
+    /// It was there, and is no longer shown.
+    pub fn gone(code: &'static str, reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::GONE, code, reason)
+    }
+
+    /// What was sent makes no sense.
+    pub fn bad(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, "bad-request", reason)
+    }
+
+    /// Who asks must say who they are.
+    pub fn unauthorized(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::UNAUTHORIZED, "no-token", reason)
+    }
+
+    /// Who asks may not.
+    pub fn forbidden(reason: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "not-allowed", reason)
+    }
+
+    /// Too often.
+    pub fn too_often(wait: Duration) -> Problem {
+        // A second is the least that the header can say.
+        let seconds = wait.as_secs() + 1;
+        let reason = format!("too many requests from this address; try again in {seconds} s");
+        Problem { retry_after: Some(wait), ..Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-often", reason) }
+    }
+
+    /// Not now.
+    pub fn busy(reason: impl Into<String>) -> Problem {
+        let wait = Some(Duration::from_secs(4));
+        Problem { retry_after: wait, ..Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", reason) }
+    }
+
+    /// Something of ours is broken; the log has what.
+    pub fn internal(what: &str) -> Problem {
+        eprintln!("flashmark-site: {what}");
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "something here is broken; it was noted, and nothing was changed")
+    }
+
+    /// What a status says by itself.
+    fn of_status(status: StatusCode) -> Problem {
+        let (code, reason) = match status {
+            StatusCode::NOT_FOUND => ("not-found", "there is nothing at this address"),
+            StatusCode::METHOD_NOT_ALLOWED => ("method", "this address does not take that method"),
+            StatusCode::PAYLOAD_TOO_LARGE => ("too-large", "the request is larger than what is taken here"),
+            status if status.is_client_error() => ("bad-request", "the request makes no sense here"),
+            _ => ("internal", "something here is broken"),
+        };
+        Problem::new(status, code, reason)
+    }
+
+    fn body(&self) -> ProblemBody {
+        ProblemBody {
+            r#type: "about:blank",
+            title: self.status.canonical_reason().unwrap_or("Error"),
+            status: self.status.as_u16(),
+            code: self.code,
+            reason: self.reason.clone(),
+        }
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(wait) = self.retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        headers
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, self.headers(), Json(self.body())).into_response();
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Problem {
+        let status = StatusCode::from_u16(rejection.status).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
+        Problem::new(status, rejection.code, rejection.reason)
+    }
+}
+
+impl From<CollectionError> for Problem {
+    fn from(error: CollectionError) -> Problem {
+        let said = error.to_string();
+        match error {
+            CollectionError::NoSuchRun { .. } => Problem::not_found(said),
+            CollectionError::Withdrawn { .. } => Problem::gone("withdrawn", said),
+            CollectionError::AlreadyThere { .. } => Problem::new(StatusCode::CONFLICT, "already-there", said),
+            CollectionError::Unrepresentable { .. } => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unrepresentable", said),
+            CollectionError::Damaged { .. } => Problem::internal(&said),
+            _ => {
+                eprintln!("flashmark-site: {said}");
+                Problem::busy("the collection cannot be reached now; try again soon")
+            }
+        }
+    }
+}
+
+/// Says of an answer that it is meant as it is, whatever its status.
+#[derive(Clone, Copy)]
+pub struct Whole;
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+struct ProblemPage<'a> {
+    heading: &'static str,
+    reason: String,
+    home: &'a str,
+    search: bool,
+}
+
+/// Makes answers that are errors problems, and those of them pages that somebody reads.
+pub async fn as_page(State(app): State<App>, request: Request, next: Next) -> Response {
+    let reads = is_for_people(request.uri().path(), request.headers());
+    let is_head = request.method() == Method::HEAD;
+    let response = next.run(request).await;
+    let status = response.status();
+    if !(status.is_client_error() || status.is_server_error()) || response.extensions().get::<Whole>().is_some() {
+        return response;
+    }
+    let known = response.extensions().get::<Problem>().cloned();
+    let allow = response.headers().get(axum::http::header::ALLOW).cloned();
+    let mut answer = match (known, reads) {
+        (Some(_), false) => return response,
+        (known, true) => app.problem_page(&known.unwrap_or_else(|| Problem::of_status(status)), is_head),
+        (None, false) => Problem::of_status(status).into_response(),
+    };
+    if let Some(allow) = allow {
+        answer.headers_mut().insert(axum::http::header::ALLOW, allow);
+    }
+    answer
+}
+
+impl App {
+    /// A problem for who reads it in a browser.
+    fn problem_page(&self, problem: &Problem, is_head: bool) -> Response {
+        let heading = match problem.status {
+            StatusCode::NOT_FOUND => "Nothing is here",
+            StatusCode::GONE => "No longer here",
+            StatusCode::TOO_MANY_REQUESTS => "Too often",
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "Not for everyone",
+            status if status.is_server_error() => "This does not work now",
+            _ => "This cannot be done",
+        };
+        let home = self.address("/");
+        let page = ProblemPage { heading, reason: sentence(&problem.reason), home: &home, search: problem.status == StatusCode::NOT_FOUND };
+        let body = page.render().expect("a template that compiled renders into memory");
+        let page = if is_head { String::new() } else { report::collection::framed(self.site(), heading, &body) };
+        (problem.status, problem.headers(), Html(page)).into_response()
+    }
+}
+
+/// A reason as a sentence.
+pub fn sentence(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}
+
+/// Whether a browser shows what comes back, and not a program.
+fn is_for_people(path: &str, headers: &HeaderMap) -> bool {
+    let for_programs = ["/api/", "/data/", "/healthz", "/readyz", "/metrics", "/assets/", "/feed.atom"];
+    let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
+    !for_programs.iter().any(|start| path.starts_with(start)) && (accepts.contains("text/html") || accepts.contains("*/*"))
+}

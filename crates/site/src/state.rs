@@ -1,0 +1,343 @@
+//! What all requests share, and the way to the collection: its calls block, so each goes to a thread of its own, a few at a time.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use report::collection::{Place, Site};
+use store::collection::{Collection, CollectionError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::allowance::Allowance;
+use crate::base::Base;
+use crate::cache::Cache;
+use crate::metrics::Metrics;
+use crate::moderation::Sessions;
+use crate::problem::Problem;
+use crate::upload::Limits;
+
+/// Questions to the collection that are under way at once; the connections to it are no more.
+const READING: usize = 8;
+/// Changes that wait for their turn or are made; one is made at a time.
+const WRITING: usize = 32;
+/// Submissions that are unpacked and judged at once: each may take many times the memory of its body.
+const UNPACKING: usize = 2;
+/// Downloads of parts that are under way at once: each has a thread.
+const DOWNLOADS: usize = 16;
+/// Downloads of the whole collection that are under way at once: each has one of the few connections to it, for as long as its reader takes.
+const WHOLE_DOWNLOADS: usize = 2;
+/// Bytes of bodies that are held until they are judged, over all requests.
+pub const BODY_BYTES: usize = 64 << 20;
+/// How long somebody waits for a turn.
+const TURN: Duration = Duration::from_secs(20);
+
+/// What is quarantined until a person has looked at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Quarantine {
+    /// What is strange but possible, or out of line with other runs of its model.
+    #[default]
+    Doubtful,
+    /// Everything that is not sent by a moderator.
+    All,
+}
+
+/// How the server is set up.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What the site is called.
+    pub title: String,
+    /// Its full address, where that is known.
+    pub base: Option<Base>,
+    /// What is quarantined.
+    pub quarantine: Quarantine,
+    /// Submissions a minute from one address without a token.
+    pub per_minute: u32,
+    /// As many of them at once.
+    pub burst: u32,
+    /// Requests a minute from one address, and as many at once; 0 for no limit.
+    pub requests_per_minute: u32,
+    /// Addresses of proxies whose word about the client is taken.
+    pub proxies: Vec<IpAddr>,
+    /// What an upload may hold.
+    pub limits: Limits,
+    /// How long a page is kept that other processes may have made untrue.
+    pub page_age: Duration,
+    /// How long a body may take to come in.
+    pub body_time: Duration,
+    /// How long an answer may take to begin.
+    pub answer_time: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            title: "Flashmark collection".to_owned(),
+            base: None,
+            quarantine: Quarantine::Doubtful,
+            per_minute: 10,
+            burst: 20,
+            requests_per_minute: 0,
+            proxies: Vec::new(),
+            limits: Limits::default(),
+            page_age: Duration::from_secs(10),
+            body_time: Duration::from_secs(60),
+            answer_time: Duration::from_secs(90),
+        }
+    }
+}
+
+/// What all requests share. A clone is another handle.
+#[derive(Clone)]
+pub struct App(Arc<Shared>);
+
+struct Shared {
+    collection: Collection,
+    options: Options,
+    site: Site,
+    cache: Cache,
+    metrics: Metrics,
+    sessions: Sessions,
+    submissions: Allowance,
+    requests: Option<Allowance>,
+    attempts: Allowance,
+    reading: Arc<Semaphore>,
+    writing: Arc<Semaphore>,
+    unpacking: Arc<Semaphore>,
+    bodies: Arc<Semaphore>,
+    downloads: Arc<Semaphore>,
+    whole_downloads: Arc<Semaphore>,
+    /// Counts what was changed through this process: pages made before are no longer true.
+    changes: AtomicU64,
+    /// Counts those changes that need not show in the line of a medium: replacements and judgements.
+    reworks: AtomicU64,
+    is_closing: AtomicBool,
+}
+
+impl App {
+    /// A server of this collection. Whoever calls it keeps a handle of the collection beyond the runtime: connections to PostgreSQL must not be
+    /// closed from within it.
+    pub fn new(collection: Collection, options: Options) -> App {
+        let prefix = options.base.as_ref().map(|base| base.prefix().to_owned()).unwrap_or_default();
+        let site = Site {
+            title: options.title.clone(),
+            place: Place::Live(prefix),
+            base: options.base.as_ref().map(|base| base.whole().to_owned()),
+            made: None,
+            shelves: None,
+        };
+        let requests = options.requests_per_minute;
+        App(Arc::new(Shared {
+            collection,
+            site,
+            cache: Cache::new(64 << 20),
+            metrics: Metrics::new(),
+            sessions: Sessions::default(),
+            submissions: Allowance::new(options.per_minute, options.burst),
+            requests: (requests > 0).then(|| Allowance::new(requests, requests)),
+            attempts: Allowance::new(options.per_minute, options.burst),
+            reading: Arc::new(Semaphore::new(READING)),
+            writing: Arc::new(Semaphore::new(WRITING)),
+            unpacking: Arc::new(Semaphore::new(UNPACKING)),
+            bodies: Arc::new(Semaphore::new(BODY_BYTES >> 10)),
+            downloads: Arc::new(Semaphore::new(DOWNLOADS)),
+            whole_downloads: Arc::new(Semaphore::new(WHOLE_DOWNLOADS)),
+            changes: AtomicU64::new(1),
+            reworks: AtomicU64::new(1),
+            is_closing: AtomicBool::new(false),
+            options,
+        }))
+    }
+
+    /// How it is set up.
+    pub fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// What pages need to know.
+    pub fn site(&self) -> &Site {
+        &self.0.site
+    }
+
+    /// Pages that were made.
+    pub fn cache(&self) -> &Cache {
+        &self.0.cache
+    }
+
+    /// What is counted.
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    /// Moderators who have signed in.
+    pub fn sessions(&self) -> &Sessions {
+        &self.0.sessions
+    }
+
+    /// Kibibytes of bodies that may still be held.
+    pub fn bodies(&self) -> &Arc<Semaphore> {
+        &self.0.bodies
+    }
+
+    /// The address of something on this site, from `/` on.
+    pub fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix())
+    }
+
+    /// What all addresses of the site begin with: nothing, or `/storage`.
+    pub fn prefix(&self) -> &str {
+        self.0.options.base.as_ref().map_or("", Base::prefix)
+    }
+
+    /// How often something was changed through this process.
+    pub fn changes(&self) -> u64 {
+        self.0.changes.load(Ordering::Acquire)
+    }
+
+    /// How often something was changed through this process that was there before.
+    pub fn reworks(&self) -> u64 {
+        self.0.reworks.load(Ordering::Acquire)
+    }
+
+    /// From now on the server says that it is not ready.
+    pub fn close(&self) {
+        self.0.is_closing.store(true, Ordering::Release);
+    }
+
+    /// Whether it is about to end.
+    pub fn is_closing(&self) -> bool {
+        self.0.is_closing.load(Ordering::Acquire)
+    }
+
+    /// Takes a submission from an address's allowance.
+    pub fn allow_submission(&self, who: IpAddr) -> Result<(), Problem> {
+        allow(&self.0.submissions, who)
+    }
+
+    /// Takes a request from an address's allowance.
+    pub fn allow_request(&self, who: IpAddr) -> Result<(), Problem> {
+        self.0.requests.as_ref().map_or(Ok(()), |requests| allow(requests, who))
+    }
+
+    /// Takes an attempt with a token that turned out to be none.
+    pub fn allow_attempt(&self, who: IpAddr) -> Result<(), Problem> {
+        allow(&self.0.attempts, who)
+    }
+
+    /// Asks the collection.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Collection) -> Result<T, CollectionError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.make(move |collection| Ok(work(collection)?)).await
+    }
+
+    /// Asks the collection and makes something of it.
+    pub async fn make<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Collection) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = turn(&self.0.reading).await?;
+        self.blocking(turn, work).await
+    }
+
+    /// Adds to the collection. What was begun is ended, even if who asked for it has left.
+    pub async fn add<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Collection) -> Result<T, CollectionError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = turn(&self.0.writing).await?;
+        let shared = self.0.clone();
+        self.blocking(turn, move |collection| {
+            let done = work(collection);
+            shared.changes.fetch_add(1, Ordering::AcqRel);
+            Ok(done?)
+        })
+        .await
+    }
+
+    /// Changes what is in the collection, in the same way.
+    pub async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Collection) -> Result<T, CollectionError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let shared = self.0.clone();
+        let changing = self.add(move |collection| {
+            let done = work(collection);
+            shared.reworks.fetch_add(1, Ordering::AcqRel);
+            done
+        });
+        changing.await
+    }
+
+    /// Does what takes a processor and much memory.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Collection) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = turn(&self.0.unpacking).await?;
+        self.blocking(turn, work).await
+    }
+
+    /// A turn to send much, or a refusal at once.
+    pub fn download(&self, is_whole: bool) -> Result<OwnedSemaphorePermit, Problem> {
+        let turns = if is_whole { &self.0.whole_downloads } else { &self.0.downloads };
+        let refused = |_| Problem::busy("as many downloads are under way as are sent at once; try again soon");
+        turns.clone().try_acquire_owned().map_err(refused)
+    }
+
+    /// A handle of the collection for a thread of one's own.
+    pub fn collection(&self) -> Collection {
+        self.0.collection.clone()
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        turn: OwnedSemaphorePermit,
+        work: impl FnOnce(&Collection) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let shared = self.0.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work(&shared.collection);
+            drop(turn);
+            done
+        });
+        done.await.unwrap_or_else(|failed| Err(Problem::internal(&failed.to_string())))
+    }
+}
+
+fn allow(allowance: &Allowance, who: IpAddr) -> Result<(), Problem> {
+    allowance.take(who, Instant::now()).map_err(Problem::too_often)
+}
+
+async fn turn(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
+    let busy = || Problem::busy("too much is going on here; try again soon");
+    match tokio::time::timeout(TURN, semaphore.clone().acquire_owned()).await {
+        Ok(Ok(turn)) => Ok(turn),
+        _ => Err(busy()),
+    }
+}
+
+/// The time of day in UTC to the second, as the collection orders it.
+pub fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// 256 bits that nobody can guess, in hexadecimal.
+///
+/// # Errors
+/// Where the system has none.
+pub fn secret() -> Result<String, Problem> {
+    let mut bytes = [0u8; 32];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        let got = rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty());
+        filled += got.map_err(|error| Problem::internal(&format!("no random bits: {error}")))?;
+    }
+    Ok(hex(&bytes))
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

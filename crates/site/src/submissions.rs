@@ -1,0 +1,372 @@
+//! Runs come in, are replaced, and are withdrawn. A body is bounded before it is read, judged by `upload` before anything is kept, and in the collection for good
+//! before its receipt is sent.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use hyper::body::Body as _;
+use record::collection::{Model, Origin, Standing};
+use record::{MediumKind, Published, TargetKind};
+use serde::{Deserialize, Serialize};
+use store::collection::{Collection, CollectionError, Receipt, Submission};
+use tokio::sync::OwnedSemaphorePermit;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::client::{Bearer, Client, Who};
+use crate::description::schema;
+use crate::problem::{Problem, ProblemBody};
+use crate::state::{App, Quarantine, now, secret};
+use crate::upload::{self, Upload};
+
+/// How long a body may wait for memory that others hold.
+const MEMORY_WAIT: Duration = Duration::from_secs(10);
+/// So many times the limit is read and thrown away, so that whoever sends too much can hear why.
+const HEARD_OUT: usize = 4;
+/// Letters of a reason that somebody gives.
+const WHY: usize = 500;
+
+/// What became of a submission.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Receipt)]
+pub struct ReceiptBody {
+    /// Name of the run in the collection.
+    pub id: String,
+    /// Name of its medium in addresses.
+    pub slug: String,
+    /// Its standing.
+    #[schema(value_type = schema::Standing)]
+    pub standing: Standing,
+    /// Whether anything changed: the same run once more changes nothing.
+    pub is_new: bool,
+    /// Its revision.
+    pub revision: u32,
+    /// With this the run can be replaced and withdrawn. It is told this once, to who sends without a token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit_token: Option<String>,
+    /// Where it is shown.
+    pub page: String,
+    /// Why a person has to look at it first.
+    pub reasons: Vec<String>,
+}
+
+impl ReceiptBody {
+    /// The receipt of a change.
+    pub fn of(app: &App, receipt: Receipt, edit_token: Option<String>, reasons: Vec<String>) -> ReceiptBody {
+        let Receipt { id, slug, revision, standing, is_new } = receipt;
+        ReceiptBody { page: app.address(&format!("/run/{id}")), id, slug, standing, is_new, revision, edit_token, reasons }
+    }
+}
+
+fn answer(status: StatusCode, receipt: ReceiptBody) -> Response {
+    (status, [(CACHE_CONTROL, "no-store")], Json(receipt)).into_response()
+}
+
+/// Submit a run.
+///
+/// The published subset of a record. What is strange but possible waits for a person. The same run again is no new one.
+#[utoipa::path(post, path = "/api/v1/runs", tag = "runs", security((), ("token" = [])),
+    request_body(content = schema::Published, content_type = "application/json"),
+    responses(
+        (status = 200, description = "It is there already", body = ReceiptBody),
+        (status = 201, description = "It is there now", body = ReceiptBody),
+        (status = 400, description = "The body broke off", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "The token is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "The token is for something else", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 408, description = "The body took too long", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 415, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "Not a valid run", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
+    ))]
+pub async fn submit(State(app): State<App>, bearer: Bearer, client: Client, headers: HeaderMap, body: Body) -> Result<Response, Problem> {
+    counted(&app, take_in(&app, bearer, client, headers, body).await)
+}
+
+/// Counts a refusal by its code.
+fn counted(app: &App, done: Result<Response, Problem>) -> Result<Response, Problem> {
+    if let Err(problem) = &done {
+        app.metrics().submission(problem.code);
+    }
+    done
+}
+
+async fn take_in(app: &App, bearer: Bearer, client: Client, headers: HeaderMap, body: Body) -> Result<Response, Problem> {
+    if bearer.0.is_none() {
+        app.allow_submission(client.0)?;
+    }
+    let who = app.who(bearer, client).await?;
+    if let Who::Editor { run } = &who {
+        return Err(Problem::forbidden(format!("this token is for run '{run}' alone: PUT replaces it; submit without a token")));
+    }
+    let judged = judge(app, &who, &headers, body).await?;
+    let edit_token = if who == Who::Anyone { Some(secret()?) } else { None };
+    let submission = judged.submission(&who, judged.reasons.join("; "), edit_token.clone());
+    let receipt = app.add(move |collection| collection.submit(submission)).await?;
+    let outcome = match (receipt.is_new, receipt.standing) {
+        (false, _) => "known",
+        (true, Standing::Quarantined) => "quarantined",
+        (true, _) => "accepted",
+    };
+    app.metrics().submission(outcome);
+    let status = if receipt.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let reasons = match (receipt.is_new, receipt.standing) {
+        (true, _) | (false, Standing::Quarantined) => judged.reasons,
+        (false, Standing::Accepted) => Vec::new(),
+        (false, Standing::Rejected) => vec!["this run was looked at and not taken into the collection".to_owned()],
+        (false, Standing::Withdrawn) => vec!["this run was withdrawn, which is final".to_owned()],
+    };
+    let edit_token = edit_token.filter(|_| receipt.is_new);
+    Ok(answer(status, ReceiptBody::of(app, receipt, edit_token, reasons)))
+}
+
+/// Why something is changed.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct WhyQuery {
+    /// Why, for the audit; at most 500 letters are kept.
+    #[serde(default)]
+    why: String,
+}
+
+/// Put a new revision in the place of a run.
+///
+/// With the edit token of the run, the API token that sent it, or the token of a moderator. The old revision stays readable.
+#[utoipa::path(put, path = "/api/v1/runs/{id}", tag = "runs", security(("token" = [])),
+    params(("id" = String, Path, description = "Name of the run in the collection"), WhyQuery),
+    request_body(content = schema::Published, content_type = "application/json"),
+    responses(
+        (status = 200, description = "Replaced, or the same already", body = ReceiptBody),
+        (status = 400, description = "The body broke off", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "The token is for something else", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 408, description = "The body took too long", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "Another run has this content", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 410, description = "The run was withdrawn", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 413, description = "Too large", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 415, description = "Not JSON", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 422, description = "Not a valid run", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
+    ))]
+pub async fn replace(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<WhyQuery>,
+    bearer: Bearer,
+    client: Client,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let replaced = async {
+        let who = entitled(&app, &id, bearer, client).await?;
+        if matches!(who, Who::Editor { .. }) {
+            app.allow_submission(client.0)?;
+        }
+        let judged = judge(&app, &who, &headers, body).await?;
+        let why = [kept_why(&query.why), judged.reasons.join("; ")];
+        let why = why.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join("; ");
+        let submission = judged.submission(&who, why, None);
+        let receipt = app.change(move |collection| collection.replace(&id, submission)).await?;
+        app.metrics().submission(if receipt.is_new { "replaced" } else { "known" });
+        let reasons = if receipt.standing == Standing::Quarantined { judged.reasons } else { Vec::new() };
+        Ok(answer(StatusCode::OK, ReceiptBody::of(&app, receipt, None, reasons)))
+    };
+    let replaced = replaced.await;
+    counted(&app, replaced)
+}
+
+/// Withdraw a run.
+///
+/// It is no longer shown, and that is final. Its name and its history stay. With the same rights as replacing it.
+#[utoipa::path(delete, path = "/api/v1/runs/{id}", tag = "runs", security(("token" = [])),
+    params(("id" = String, Path, description = "Name of the run in the collection"), WhyQuery),
+    responses(
+        (status = 200, description = "Withdrawn, now or before", body = ReceiptBody),
+        (status = 401, description = "No token, or one that is none", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "The token is for something else", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 429, description = "Too often", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 503, description = "Not now", body = ProblemBody, content_type = "application/problem+json"),
+    ))]
+pub async fn withdraw(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<WhyQuery>,
+    bearer: Bearer,
+    client: Client,
+) -> Result<Response, Problem> {
+    let who = entitled(&app, &id, bearer, client).await?;
+    let why = kept_why(&query.why);
+    let receipt = app.change(move |collection| withdrawn(collection, &id, who.name(), &why)).await?;
+    app.metrics().submission("withdrawn");
+    Ok(answer(StatusCode::OK, ReceiptBody::of(&app, receipt, None, Vec::new())))
+}
+
+/// Withdraws a run; one that is withdrawn already stays so.
+fn withdrawn(collection: &Collection, id: &str, who: &str, why: &str) -> Result<Receipt, CollectionError> {
+    match collection.withdraw(id, who, why, &now()) {
+        Err(CollectionError::Withdrawn { .. }) => {
+            let entry = collection.entry(id)?.ok_or_else(|| CollectionError::NoSuchRun { id: id.to_owned() })?;
+            let slug = crate::pages::line_of(collection, &entry)?.map(|line| line.slug).unwrap_or_default();
+            Ok(Receipt { id: entry.id, slug, revision: entry.revision, standing: entry.standing, is_new: false })
+        }
+        other => other,
+    }
+}
+
+/// A reason somebody gave, on one line and not too long.
+pub fn kept_why(why: &str) -> String {
+    report::words::clean(why).chars().take(WHY).collect::<String>().trim().to_owned()
+}
+
+/// Who may change this run and has the token for it.
+async fn entitled(app: &App, id: &str, bearer: Bearer, client: Client) -> Result<Who, Problem> {
+    let who = app.who(bearer, client).await?;
+    let may = match &who {
+        Who::Anyone => return Err(Problem::unauthorized("this needs the edit token that came with the run's receipt")),
+        Who::Moderator { .. } => true,
+        Who::Editor { run } => run == id,
+        Who::Api { name } => {
+            let (asked, name) = (id.to_owned(), name.clone());
+            let sent = app.read(move |collection| collection.revisions(&asked)).await?;
+            let first = sent.first().ok_or_else(|| Problem::not_found("no run of this name is in the collection"))?;
+            first.who == name
+        }
+    };
+    if may { Ok(who) } else { Err(Problem::forbidden("this token is not for that run")) }
+}
+
+/// A body that is a run, with why a person has to look at it.
+struct Judged {
+    upload: Upload,
+    origin: Origin,
+    reasons: Vec<String>,
+    standing: Standing,
+}
+
+impl Judged {
+    fn submission(&self, who: &Who, why: String, edit_token: Option<String>) -> Submission {
+        Submission {
+            standing: self.standing,
+            who: who.name().to_owned(),
+            why,
+            edit_token,
+            ..Submission::new(self.upload.run.clone(), self.upload.headline.clone(), self.origin, now())
+        }
+    }
+}
+
+async fn judge(app: &App, who: &Who, headers: &HeaderMap, body: Body) -> Result<Judged, Problem> {
+    is_json(headers)?;
+    let (bytes, held) = collected(app, headers, body).await?;
+    let encoding = headers.get(CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let limits = app.options().limits.clone();
+    let policy = match who {
+        Who::Moderator { .. } => Quarantine::Doubtful,
+        _ => app.options().quarantine,
+    };
+    app.work(move |collection| {
+        let upload = upload::read(&bytes, encoding.as_deref(), &limits)?;
+        drop((bytes, held));
+        let origin = origin(&upload.run);
+        let mut reasons = upload.doubts.clone();
+        if let Some(line) = line_it_joins(collection, &upload, origin)? {
+            reasons.extend(upload::outliers(&upload, &line));
+        }
+        if policy == Quarantine::All {
+            reasons.push("every submission waits for a person here".to_owned());
+        }
+        let standing = if reasons.is_empty() { Standing::Accepted } else { Standing::Quarantined };
+        Ok(Judged { upload, origin, reasons, standing })
+    })
+    .await
+}
+
+/// The other runs of its model, origin and soundness.
+fn line_it_joins(collection: &Collection, upload: &Upload, origin: Origin) -> Result<Option<record::collection::Line>, CollectionError> {
+    let lines = collection.lines_of(&Model::of(&upload.run))?;
+    Ok(lines.into_iter().find(|line| line.origin == origin && line.is_fake == upload.headline.is_fake))
+}
+
+/// Where a run comes from.
+fn origin(run: &Published) -> Origin {
+    match run.software.name.as_str() {
+        _ if run.kind == MediumKind::Simulated || run.target == TargetKind::Simulated || run.profile.is_some() => Origin::Simulated,
+        "flashmark" | "" => Origin::Measured,
+        _ => Origin::Imported,
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let kind = headers.get(CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes())).unwrap_or_default();
+    let name = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if name == "application/json" || (name.starts_with("application/") && name.ends_with("+json")) {
+        return Ok(());
+    }
+    let name: String = name.chars().take(60).collect();
+    let reason = format!("a run is sent with Content-Type: application/json, not '{}'", name.escape_debug());
+    Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", reason))
+}
+
+/// All of a body, and the hold on the memory it takes.
+async fn collected(app: &App, headers: &HeaderMap, body: Body) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), Problem> {
+    let most = app.options().limits.body_bytes;
+    let too_large = || {
+        let reason = format!("the body is larger than the {most} bytes that are taken");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", reason)
+    };
+    let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let asks_first = headers.contains_key(EXPECT);
+    if said.is_some_and(|said| said > most * if asks_first { 1 } else { HEARD_OUT }) {
+        return Err(too_large());
+    }
+    let reading = async {
+        let mut body = body;
+        let mut bytes = Vec::new();
+        let mut held: Option<OwnedSemaphorePermit> = None;
+        let mut thrown_away = 0;
+        loop {
+            let frame = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+            let Some(frame) = frame else { break };
+            let broke_off = |_| Problem::bad("the body broke off");
+            let Ok(piece) = frame.map_err(broke_off)?.into_data() else { continue };
+            if thrown_away > 0 || bytes.len() + piece.len() > most {
+                (thrown_away, bytes, held) = (thrown_away + bytes.len() + piece.len(), Vec::new(), None);
+                if thrown_away > most * HEARD_OUT {
+                    break;
+                }
+                continue;
+            }
+            hold(app, &mut held, bytes.len() + piece.len()).await?;
+            bytes.extend_from_slice(&piece);
+        }
+        if thrown_away > 0 { Err(too_large()) } else { Ok((bytes, held)) }
+    };
+    let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "too-slow", "the body did not come in in time");
+    tokio::time::timeout(app.options().body_time, reading).await.map_err(late)?
+}
+
+/// Holds memory for so many bytes, in kibibytes; what was held before counts.
+async fn hold(app: &App, held: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> Result<(), Problem> {
+    let has = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+    let more = (bytes.div_ceil(1024)).saturating_sub(has) as u32;
+    if more == 0 {
+        return Ok(());
+    }
+    let waiting = app.bodies().clone().acquire_many_owned(more);
+    let busy = || Problem::busy("too many submissions are coming in at once; try again soon");
+    let permit = tokio::time::timeout(MEMORY_WAIT, waiting).await.map_err(|_| busy())?.map_err(|_| busy())?;
+    match held {
+        Some(held) => held.merge(permit),
+        None => *held = Some(permit),
+    }
+    Ok(())
+}

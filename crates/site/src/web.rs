@@ -1,0 +1,122 @@
+//! All routes, and what holds for every answer: headers that keep browsers from trusting too much, errors in one form, and a limit of time.
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate as _};
+
+use crate::client::Client;
+use crate::problem::{self, Problem};
+use crate::state::App;
+use crate::{api, data, metrics, moderation, pages};
+
+/// Bytes of a body that is no run.
+const SMALL_BODY: usize = 16 << 10;
+
+/// The server without a network.
+pub fn router(app: App) -> Router {
+    let (api, _) = api::router().split_for_parts();
+    let routes = Router::new()
+        .route("/", get(pages::table))
+        .route("/medium/{slug}", get(pages::medium))
+        .route("/run/{id}", get(pages::run))
+        .route("/run/{id}/revisions", get(pages::revisions))
+        .route("/run/{id}/revisions/{revision}", get(pages::run_revision))
+        .route("/compare", get(pages::compare))
+        .route("/about", get(pages::about))
+        .route("/api", get(pages::api))
+        .route("/{name}", get(pages::text))
+        .route("/feed.atom", get(pages::feed))
+        .route("/robots.txt", get(pages::robots))
+        .route("/assets/{name}", get(pages::asset))
+        .route("/data/{name}", get(data::collection))
+        .route("/data/medium/{name}", get(data::medium))
+        .route("/data/run/{name}", get(data::run))
+        .route("/data/all/{name}", get(data::all))
+        .route("/moderation", get(moderation::moderation))
+        .route("/moderation/sign-in", post(moderation::sign_in))
+        .route("/moderation/sign-out", post(moderation::sign_out))
+        .route("/moderation/judge", post(moderation::judge_form))
+        .route("/healthz", get(health))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics::metrics))
+        .merge(api)
+        .fallback(nothing)
+        .layer(DefaultBodyLimit::max(SMALL_BODY))
+        .layer(from_fn_with_state(app.clone(), metrics::count))
+        .with_state(app.clone());
+    let worth_packing = DefaultPredicate::new().and(NotForContentType::const_new(data::PARQUET));
+    // What stands around runs before a route is chosen, so that it may change the path.
+    Router::new()
+        .fallback_service(routes)
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(worth_packing))
+        .layer(from_fn_with_state(app.clone(), problem::as_page))
+        .layer(from_fn_with_state(app.clone(), guarded))
+        .layer(from_fn_with_state(app, unprefixed))
+}
+
+async fn nothing() -> Problem {
+    Problem::not_found("there is nothing at this address")
+}
+
+/// `/healthz`: the process answers.
+async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// `/readyz`: the collection answers, and the server is not about to end.
+async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
+    if app.is_closing() {
+        return Err(Problem::busy("the server is about to end"));
+    }
+    app.read(|collection| collection.line("-")).await?;
+    Ok("ready\n")
+}
+
+/// Allowances and time before, headers after.
+async fn guarded(State(app): State<App>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let is_open = path.starts_with("/api/") || path.starts_with("/data/") || path == "/feed.atom";
+    let client = Client::of(request.extensions(), request.headers(), &app.options().proxies);
+    let mut response = match app.allow_request(client.0) {
+        Err(problem) => problem.into_response(),
+        Ok(()) => match tokio::time::timeout(app.options().answer_time, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => Problem::new(StatusCode::GATEWAY_TIMEOUT, "too-slow", "this took too long here").into_response(),
+        },
+    };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(report::collection::POLICY));
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin"));
+    if is_open {
+        // Data are for every page on the web; no cookie ever counts here.
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    }
+    response
+}
+
+/// Takes the site's prefix off the path, where whatever stands in front has left it.
+async fn unprefixed(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let prefix = app.prefix();
+    let path = request.uri().path();
+    if !prefix.is_empty() && path == prefix {
+        return pages::to_root(&app);
+    }
+    let rest = path.strip_prefix(prefix).filter(|rest| !prefix.is_empty() && rest.starts_with('/'));
+    if let Some(rest) = rest {
+        let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+        if let Ok(uri) = format!("{rest}{query}").parse::<Uri>() {
+            *request.uri_mut() = uri;
+        }
+    }
+    next.run(request).await
+}
