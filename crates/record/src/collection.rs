@@ -15,18 +15,23 @@ mod naming;
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
     /// Random writes of 4 KiB, IOPS.
+    #[serde(rename = "random-write-4k", alias = "random-write4k")]
     RandomWrite4k,
     /// The longest a small write took, ns. Smaller is better.
     WorstStall,
     /// Random writes of 512 bytes, IOPS.
+    #[serde(rename = "random-write-512", alias = "random-write512")]
     RandomWrite512,
     /// Random writes of 16 KiB, IOPS.
+    #[serde(rename = "random-write-16k", alias = "random-write16k")]
     RandomWrite16k,
     /// Random writes of 64 KiB, IOPS.
+    #[serde(rename = "random-write-64k", alias = "random-write64k")]
     RandomWrite64k,
     /// Writing in a row, after every cache where that was measured, bytes per second.
     SequentialWrite,
     /// Random reads of 4 KiB, IOPS.
+    #[serde(rename = "random-read-4k", alias = "random-read4k")]
     RandomRead4k,
     /// Reading in a row, bytes per second.
     SequentialRead,

@@ -194,6 +194,14 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_has_one_name_everywhere() {
+        for figure in crate::collection::Figure::ALL {
+            assert_eq!(serde_json::to_value(figure).unwrap(), figure.name());
+            assert_eq!(crate::collection::Figure::named(figure.name()), Some(figure));
+        }
+    }
+
+    #[test]
     fn runs_of_one_model_come_together() {
         check(card("SanDisk", "SD32G", 31_914_983_424), None, "SanDisk SD32G 32 GB", ("sandisk", "sd32g", 32));
         check(card(" SANDISK ", "sd32g\0", 31_268_536_320), None, "SANDISK sd32g 32 GB", ("sandisk", "sd32g", 32));
