@@ -15,6 +15,8 @@ pub(crate) fn state(record: &Record) -> Option<String> {
     match record.run.ended {
         Ended::Complete if done == 0 => Some("Nothing was measured.".to_owned()),
         Ended::Complete => None,
+        // What is published tells neither its plan nor how it ended, and was sent after it had.
+        Ended::Running if done > 0 && record.plan.is_empty() => None,
         Ended::Running if done == 0 => Some("Nothing measured yet: the run has begun and no cell is done.".to_owned()),
         Ended::Running => Some(format!("The run is not finished: {progress}.")),
         Ended::Interrupted => Some(format!("The run was interrupted: {progress}; it can be resumed.")),

@@ -216,7 +216,7 @@ fn row(links: &Links, line: &Line) -> Row {
         facts: [kind, classes.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · "),
         badges: badges(line),
         cells: Figure::ALL.into_iter().map(cell).collect(),
-        capacity: line.model.capacity_gb.to_string(),
+        capacity: Some(line.model.capacity_gb).filter(|gb| *gb > 0).map_or_else(|| "–".to_owned(), |gb| gb.to_string()),
         interface: line.interface.as_deref().map(words::clean).unwrap_or_default(),
         runs: line.runs.to_string(),
         latest: day(&line.latest),

@@ -80,6 +80,8 @@ fn every_state_of_a_run_is_said() {
     assert!(page_of(record::Ended::Running).contains("The run is not finished: 3 of "));
     assert!(page_of(record::Ended::Error).contains("The run could not go on: 3 of "));
     assert!(!page_of(record::Ended::Complete).contains("class=\"state"));
+    let published = record::Published::from(&demo::good()).to_record("published");
+    assert!(!page(&published).contains("class=\"state"), "nobody knows of it that it is not finished");
     assert!(page(&demo::begun()).contains("Nothing measured yet"));
     assert!(page(&demo::empty()).contains("Nothing measured yet"));
     assert!(page(&demo::broken()).contains("went away (ENODEV)"));

@@ -193,7 +193,7 @@
         var name = [make("a", { href: "medium/" + it.slug + ".html" }, [it.name])].concat(badges(it), [make("small", {}, [facts])]);
         return make("tr", {}, [make("td", { "class": "pick" }, [box]), make("th", { scope: "row", "class": "name" }, name)].concat(
           FIGURES.map(function (_, at) { return cell(it, at, false); }),
-          [make("td", { "class": "num c10" }, [String(it.gb)]), make("td", { "class": "num c11" }, [String(it.runs)]), make("td", { "class": "c12" }, [it.latest]),
+          [make("td", { "class": "num c10" }, [it.gb ? String(it.gb) : "\u2013"]), make("td", { "class": "num c11" }, [String(it.runs)]), make("td", { "class": "c12" }, [it.latest]),
             make("td", { "class": "c13" }, [it.interface]), make("td", { "class": "c14" }, [it.verdict])]
         ));
       };
@@ -318,7 +318,7 @@
       if (!media.length) { side.textContent = "None of these media is in the collection."; return; }
       var head = make("tr", {}, [make("th", { scope: "col", "class": "name" }, ["Figure"])].concat(media.map(function (it) {
         return make("th", { scope: "col" }, [make("a", { href: "medium/" + it.slug + ".html" }, [it.name])].concat(badges(it), [
-          make("small", {}, [(KINDS[it.kind] || it.kind) + " \u00b7 " + it.gb + " GB \u00b7 " + count(it.runs, "run")])
+          make("small", {}, [(KINDS[it.kind] || it.kind) + (it.gb ? " \u00b7 " + it.gb + " GB" : "") + " \u00b7 " + count(it.runs, "run")])
         ]));
       })));
       var rows = FIGURES.map(function (figure, at) {
