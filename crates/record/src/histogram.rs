@@ -30,10 +30,17 @@ enum Held {
 struct Told {
     /// As it came; known to be one of ours.
     text: Box<str>,
+    /// The counts that are not 0, with their places.
+    few: Box<[(u16, u64)]>,
     counts: OnceLock<Box<Counts>>,
 }
 
 impl Told {
+    /// As `hdrhistogram` iterates over what was recorded: the largest value that is counted as the same, and how many.
+    fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.few.iter().map(|(place, count)| (text::values(*place).1, *count))
+    }
+
     fn counts(&self) -> &Counts {
         self.counts.get_or_init(|| {
             // What was checked when it came in is known to be readable.
@@ -45,7 +52,7 @@ impl Told {
 
 impl Clone for Told {
     fn clone(&self) -> Told {
-        Told { text: self.text.clone(), counts: OnceLock::new() }
+        Told { text: self.text.clone(), few: self.few.clone(), counts: OnceLock::new() }
     }
 }
 
@@ -116,17 +123,23 @@ impl Histogram {
 
     /// Samples.
     pub fn len(&self) -> u64 {
-        self.counts().len()
+        match &self.0 {
+            Held::Counted(counts) => counts.len(),
+            Held::Told(told) => told.few.iter().map(|(_, count)| count).sum(),
+        }
     }
 
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.counts().is_empty()
+        self.len() == 0
     }
 
     /// Smallest sample.
     pub fn min(&self) -> u64 {
-        self.counts().min()
+        match &self.0 {
+            Held::Counted(counts) => counts.min(),
+            Held::Told(told) => told.few.first().map_or(0, |(place, _)| text::values(*place).0),
+        }
     }
 
     /// Largest sample, to three digits.
@@ -147,10 +160,10 @@ impl Histogram {
     /// The `rank`-th smallest sample, counted from 1.
     pub fn order_statistic(&self, rank: u64) -> u64 {
         let mut seen = 0;
-        for bucket in self.counts().iter_recorded() {
-            seen += bucket.count_at_value();
+        for (value, count) in self.buckets() {
+            seen += count;
             if seen >= rank {
-                return bucket.value_iterated_to();
+                return value;
             }
         }
         self.max()
@@ -158,12 +171,21 @@ impl Histogram {
 
     /// Samples longer than this.
     pub fn count_above(&self, latency_ns: u64) -> u64 {
-        self.counts().len() - self.counts().count_between(0, latency_ns)
+        match &self.0 {
+            Held::Counted(counts) => counts.len() - counts.count_between(0, latency_ns),
+            Held::Told(told) => told.few.iter().filter(|(place, _)| text::values(*place).0 > latency_ns).map(|(_, count)| count).sum(),
+        }
     }
 
     /// The buckets that are not empty: (largest value in it, in ns; samples).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.counts().iter_recorded().map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))
+        let (counted, told) = match &self.0 {
+            Held::Counted(counts) => (Some(counts), None),
+            Held::Told(told) => (None, Some(told)),
+        };
+        let counted = counted.into_iter().flat_map(|counts| counts.iter_recorded());
+        let counted = counted.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()));
+        counted.chain(told.into_iter().flat_map(Told::buckets))
     }
 
     /// The text form kept in a record. One that was read and not added to is passed on as it came.
@@ -182,7 +204,7 @@ impl Histogram {
     fn read(text: Box<str>) -> Result<Self, HistogramError> {
         let plain = text::plain(&text)?;
         if plain.is_ours {
-            return Ok(Histogram(Held::Told(Told { text, counts: OnceLock::new() })));
+            return Ok(Histogram(Held::Told(Told { text, few: plain.counts.into(), counts: OnceLock::new() })));
         }
         let mut ours = nothing();
         ours.add(&counts_of(&plain.bytes)?).map_err(|e| HistogramError(e.to_string()))?;
@@ -255,6 +277,23 @@ mod tests {
             back.record(samples[0]);
             assert_ne!(back.encode(), text, "what is added is not lost");
             assert_eq!(back.len(), histogram.len() + 1);
+        }
+
+        #[test]
+        fn what_is_read_answers_as_what_was_counted(
+            samples in proptest::collection::vec(proptest::prop_oneof![0u64..5000, 0u64..10_000_000, 0u64..10_000_000_000_000], 0..80),
+            asked in 0u64..10_000_000_000_000,
+        ) {
+            let mut counted = Histogram::default();
+            samples.iter().for_each(|&s| counted.record(s));
+            let told = Histogram::decode(&counted.encode()).unwrap();
+            assert_eq!((told.len(), told.min(), told.is_empty()), (counted.len(), counted.min(), counted.is_empty()));
+            assert_eq!(told.buckets().collect::<Vec<_>>(), counted.buckets().collect::<Vec<_>>());
+            for limit in samples.iter().copied().chain([asked, asked / 1_000_000, 0, u64::MAX]) {
+                assert_eq!(told.count_above(limit), counted.count_above(limit), "above {limit}");
+            }
+            assert_eq!((told.max(), told.mean(), told.quantile(0.9)), (counted.max(), counted.mean(), counted.quantile(0.9)));
+            assert_eq!(told, counted);
         }
 
         #[test]

@@ -27,8 +27,22 @@ pub(super) const PLACES: u64 = 33_792;
 pub(super) struct Plain {
     /// In the plain form, head and all.
     pub bytes: Vec<u8>,
-    /// Whether its bounds are ours, and its counts are whole.
+    /// Whether its bounds are ours.
     pub is_ours: bool,
+    /// The counts that are not 0, with their places in a histogram of ours.
+    pub counts: Vec<(u16, u64)>,
+}
+
+/// The smallest and the largest value that are counted at a place of a histogram of ours: one by one up to 2047, then in steps of a
+/// thousandth.
+pub(super) fn values(place: u16) -> (u64, u64) {
+    let place = u64::from(place);
+    if place < 2048 {
+        return (place, place);
+    }
+    let bucket = (place >> 10) - 1;
+    let low = ((place & 1023) + 1024) << bucket;
+    (low, low + (1 << bucket) - 1)
 }
 
 /// Takes a text apart. Nothing in it makes this take more than a few megabytes.
@@ -53,8 +67,8 @@ pub(super) fn plain(text: &str) -> Result<Plain, HistogramError> {
         return Err(HistogramError(format!("it has {digits} digits, more than {MOST_DIGITS}")));
     }
     let is_ours = (be_u64(&bytes, 16)?, be_u64(&bytes, 24)?, digits) == (1, CEILING_NS, 3);
-    check_counts(&bytes[HEAD_BYTES..], if is_ours { PLACES } else { u64::MAX })?;
-    Ok(Plain { bytes, is_ours })
+    let counts = counts(&bytes[HEAD_BYTES..], if is_ours { PLACES } else { u64::MAX })?;
+    Ok(Plain { bytes, is_ours, counts })
 }
 
 /// The head and as many bytes as it says.
@@ -80,11 +94,11 @@ fn be_u64(bytes: &[u8], at: usize) -> Result<u64, HistogramError> {
     Ok(u64::from(be_u32(bytes, at)?) << 32 | u64::from(be_u32(bytes, at + 4)?))
 }
 
-/// That no count lies beyond the places there are, and that all together are a number.
-fn check_counts(mut counts: &[u8], places: u64) -> Result<(), HistogramError> {
-    let (mut at, mut total) = (0u64, 0u64);
-    while let Some((number, bytes)) = varint(counts)? {
-        counts = &counts[bytes..];
+/// The counts that are not 0. None lies beyond the places there are, and all together are a number.
+fn counts(mut coded: &[u8], places: u64) -> Result<Vec<(u16, u64)>, HistogramError> {
+    let (mut at, mut total, mut counts) = (0u64, 0u64, Vec::new());
+    while let Some((number, bytes)) = varint(coded)? {
+        coded = &coded[bytes..];
         // Zig-zag: 0, -1, 1, -2, ...
         if number & 1 == 1 {
             at = at.saturating_add((number >> 1) + 1);
@@ -94,10 +108,14 @@ fn check_counts(mut counts: &[u8], places: u64) -> Result<(), HistogramError> {
         if count > 0 && at >= places {
             return Err(HistogramError("it has more counts than places".into()));
         }
+        // Of one that is not ours the places mean nothing here.
+        if let (true, Ok(place)) = (count > 0, u16::try_from(at)) {
+            counts.push((place, count));
+        }
         total = total.checked_add(count).ok_or_else(|| HistogramError("its counts are more than can be".into()))?;
         at = at.saturating_add(1);
     }
-    Ok(())
+    Ok(counts)
 }
 
 /// The first number and its length; nothing at the end. Seven bits a byte, the least first; all eight of a ninth.
