@@ -41,7 +41,7 @@ pub async fn collection(State(app): State<App>, Path(name): Path<String>, RawQue
         "collection.json" => {
             let head = serde_json::json!({ "schema": "flashmark-collection/1", "title": app.options().title, "made": now() }).to_string();
             stream(&app, false, JSON, &name, move |collection, to| {
-                write!(to, "{},\"lines\":[\n", head.trim_end_matches('}'))?;
+                writeln!(to, "{},\"lines\":[", head.trim_end_matches('}'))?;
                 let mut between = "";
                 each_line(collection, query, &mut |line| {
                     write!(to, "{between}{}", data::line_json(line))?;
