@@ -1,0 +1,289 @@
+//! A headless Chromium, driven by its own protocol through two pipes: what a reader sees, clicks and types, without a driver in between.
+//!
+//! Chromium speaks JSON on file descriptors 3 (to it) and 4 (from it), each message ended by a NUL. A shell turns its standard input and
+//! output into these. The protocol: <https://chromedevtools.github.io/devtools-protocol/>.
+
+mod input;
+mod look;
+mod network;
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long anything may take before the test gives up on it: a slow phone is simulated on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A screen.
+#[derive(Clone, Copy, Debug)]
+pub struct Screen {
+    /// Width in CSS pixels.
+    pub width: u32,
+    /// Height in CSS pixels.
+    pub height: u32,
+    /// Whether fingers touch it, and pages are laid out as phones do.
+    pub touch: bool,
+}
+
+/// A desktop's window.
+pub const DESKTOP: Screen = Screen { width: 1280, height: 900, touch: false };
+/// A phone held upright.
+pub const PHONE: Screen = Screen { width: 390, height: 844, touch: true };
+
+/// A browser with one page, a profile of its own, and nothing left of it when dropped.
+pub struct Browser {
+    child: Child,
+    to: ChildStdin,
+    from: Receiver<Value>,
+    /// What was told without being asked, oldest first.
+    told: Vec<Value>,
+    session: Option<String>,
+    last: u64,
+    screen: Screen,
+    profile: TempDir,
+}
+
+impl Browser {
+    /// Starts one; `None` where Chromium is not installed, which is said on standard error, past whatever captures the output of tests.
+    pub fn start(screen: Screen) -> Option<Browser> {
+        let Some(program) = program() else {
+            let missing = "\n*** Chromium is not installed: NOT TESTED IN A BROWSER. apt install chromium, or ./test, which does it ***\n";
+            io::stderr().write_all(missing.as_bytes()).unwrap();
+            return None;
+        };
+        let profile = tempfile::Builder::new().prefix("flashmark-browser-").tempdir().unwrap();
+        fs::create_dir(profile.path().join("downloads")).unwrap();
+        let error = fs::File::create(profile.path().join("stderr")).unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null"])
+            .arg(program)
+            .args(["--remote-debugging-pipe", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
+            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-proxy-server"])
+            .args(["--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .env("HOME", profile.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(error)
+            .spawn()
+            .unwrap();
+        let (to, from) = (child.stdin.take().unwrap(), messages(child.stdout.take().unwrap()));
+        let mut browser = Browser { child, to, from, told: Vec::new(), session: None, last: 0, screen, profile };
+        browser.attach();
+        Some(browser)
+    }
+
+    /// Opens the page and asks to be told what matters of it.
+    fn attach(&mut self) {
+        let target = self.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        let session = self.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}))["sessionId"].clone();
+        let downloads = self.downloads();
+        self.call("Browser.setDownloadBehavior", json!({"behavior": "allow", "downloadPath": downloads, "eventsEnabled": true}));
+        self.session = Some(session.as_str().unwrap().to_owned());
+        for domain in ["Page", "Runtime", "Log", "Network", "Audits"] {
+            self.call(&format!("{domain}.enable"), json!({}));
+        }
+        let Screen { width, height, touch } = self.screen;
+        let scale = if touch { 2 } else { 1 };
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": touch}),
+        );
+        // Where it scrolls, it is there at once.
+        let still = json!([{"name": "prefers-reduced-motion", "value": "reduce"}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": still}));
+        if touch {
+            self.call("Emulation.setTouchEmulationEnabled", json!({"enabled": true, "maxTouchPoints": 1}));
+        }
+    }
+
+    /// Where downloads arrive.
+    pub fn downloads(&self) -> PathBuf {
+        self.profile.path().join("downloads")
+    }
+
+    /// Asks the browser and waits for its answer; what it tells meanwhile is kept.
+    pub fn call(&mut self, method: &str, params: Value) -> Value {
+        self.last += 1;
+        let mut message = json!({"id": self.last, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        self.to.write_all(format!("{message}\0").as_bytes()).unwrap_or_else(|error| panic!("{method}: {error}{}", self.complaint()));
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let mut message = self.next(until).unwrap_or_else(|| panic!("the browser did not answer {method}{}", self.complaint()));
+            if message["id"] != self.last {
+                self.told.push(message);
+            } else if message["error"].is_null() {
+                return message["result"].take();
+            } else {
+                panic!("{method}: {}", message["error"]);
+            }
+        }
+    }
+
+    /// The next message before that time.
+    fn next(&self, until: Instant) -> Option<Value> {
+        self.from.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+    }
+
+    /// What it told of this kind so far.
+    pub fn told(&self, method: &str) -> impl Iterator<Item = &Value> {
+        self.told.iter().filter(move |event| event["method"] == method).map(|event| &event["params"])
+    }
+
+    /// Does something, and waits until the browser tells of this.
+    fn until<T>(&mut self, what: &str, act: impl FnOnce(&mut Browser) -> T, mut is_it: impl FnMut(&Value) -> bool) -> T {
+        let mut seen = self.told.len();
+        let done = act(self);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if self.told[seen..].iter().any(&mut is_it) {
+                return done;
+            }
+            seen = self.told.len();
+            let message = self.next(until).unwrap_or_else(|| panic!("{what} did not come about at {}", self.address_or_nothing()));
+            self.told.push(message);
+        }
+    }
+
+    /// Does something that leads to another page, and waits until that is loaded.
+    pub fn leads_on<T>(&mut self, act: impl FnOnce(&mut Browser) -> T) -> T {
+        self.until("another page", act, |event| event["method"] == "Page.loadEventFired")
+    }
+
+    /// Opens an address and waits until the page is loaded.
+    pub fn open(&mut self, address: &str) {
+        self.leads_on(|browser| {
+            let answer = browser.call("Page.navigate", json!({"url": address}));
+            assert!(answer["errorText"].is_null(), "{address}: {answer}");
+        });
+    }
+
+    /// Does something that starts a download, and waits until it has arrived: its name and all of it.
+    pub fn downloaded<T>(&mut self, act: impl FnOnce(&mut Browser) -> T) -> (String, Vec<u8>) {
+        let before = self.told.len();
+        self.until("a download", act, |event| event["method"] == "Browser.downloadProgress" && event["params"]["state"] == "completed");
+        let began =
+            self.told[before..].iter().find(|event| event["method"] == "Browser.downloadWillBegin").expect("it began before it ended");
+        let name = began["params"]["suggestedFilename"].as_str().unwrap().to_owned();
+        let path = self.downloads().join(&name);
+        let content = fs::read(&path).unwrap();
+        fs::remove_file(path).unwrap();
+        (name, content)
+    }
+
+    /// The value of an expression of JavaScript in the page.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let mut answer = self
+            .call("Runtime.evaluate", json!({"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": false}));
+        assert!(answer["exceptionDetails"].is_null(), "{expression}\n{:#}", answer["exceptionDetails"]);
+        answer["result"]["value"].take()
+    }
+
+    /// The same as text.
+    pub fn text(&mut self, expression: &str) -> String {
+        let value = self.value(expression);
+        value.as_str().unwrap_or_else(|| panic!("{expression}: {value}")).to_owned()
+    }
+
+    /// Waits until an expression is true: what a page does in its own time.
+    pub fn until_true(&mut self, expression: &str) {
+        let until = Instant::now() + PATIENCE;
+        while self.value(expression) != json!(true) {
+            assert!(Instant::now() < until, "{expression} did not come true at {}", self.address());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The address of the page.
+    pub fn address(&mut self) -> String {
+        self.text("location.href")
+    }
+
+    /// Where the page last went, as far as was told: it is asked for when the browser may not answer.
+    fn address_or_nothing(&self) -> String {
+        let last = self.told("Page.frameNavigated").last();
+        last.and_then(|event| event["frame"]["url"].as_str()).unwrap_or_default().to_owned()
+    }
+
+    /// Whether scripts of pages run.
+    pub fn set_scripts(&mut self, run: bool) {
+        self.call("Emulation.setScriptExecutionDisabled", json!({"value": !run}));
+    }
+
+    /// Everything that went wrong in pages so far, in words: errors of scripts, what the content security policy refused, files that
+    /// did not come.
+    pub fn complaints(&self) -> Vec<String> {
+        let thrown = self.told("Runtime.exceptionThrown").map(|event| event["exceptionDetails"].to_string());
+        let said =
+            self.told("Runtime.consoleAPICalled").filter(|event| matches!(event["type"].as_str(), Some("error" | "assert" | "warning")));
+        let logged = self.told("Log.entryAdded").map(|event| &event["entry"]).filter(|entry| entry["level"] == "error");
+        let refused = self.told("Audits.issueAdded").filter(|event| event["issue"]["code"] == "ContentSecurityPolicyIssue");
+        thrown.chain(said.map(Value::to_string)).chain(logged.map(Value::to_string)).chain(refused.map(Value::to_string)).collect()
+    }
+
+    /// Nothing went wrong in any page so far, and no page left a cookie.
+    pub fn is_quiet(&mut self) {
+        let complaints = self.complaints();
+        assert!(complaints.is_empty(), "{complaints:#?}");
+        let cookies = self.call("Network.getAllCookies", json!({}))["cookies"].clone();
+        assert_eq!(cookies, json!([]), "readers get no cookies");
+    }
+
+    /// What Chromium itself said, where it ended or does not answer.
+    fn complaint(&self) -> String {
+        let said = fs::read_to_string(self.profile.path().join("stderr")).unwrap_or_default();
+        let tail: Vec<&str> = said.lines().rev().take(5).collect();
+        tail.iter().rev().fold(String::new(), |all, line| all + "\n" + line)
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // Its helpers end when they notice; what they still write must not keep the directory.
+        for _ in 0..20 {
+            if fs::remove_dir_all(self.profile.path()).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Where Chromium is.
+fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    names.iter().find_map(|name| dirs.iter().map(|dir| dir.join(name)).find(|at| is_program(at)))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Reads what the browser says until it ends.
+fn messages(pipe: impl io::Read + Send + 'static) -> Receiver<Value> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for message in BufReader::new(pipe).split(0) {
+            let Ok(message) = message else { return };
+            let message = serde_json::from_slice(&message).expect("the browser speaks JSON");
+            if sender.send(message).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

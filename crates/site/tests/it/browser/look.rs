@@ -1,0 +1,52 @@
+//! Eyes: pictures of the page, and what can be said of its layout in numbers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+use super::Browser;
+
+/// Where pictures are kept for people to look at.
+pub fn shots() -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shots");
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+impl Browser {
+    /// A picture of what is on the screen.
+    pub fn shot(&mut self, name: &str) {
+        self.picture(name, json!({"format": "png"}));
+    }
+
+    /// A picture of all of the page, as far as twelve screens go.
+    pub fn shot_whole(&mut self, name: &str) {
+        let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].clone();
+        let height = size["height"].as_f64().unwrap().min(f64::from(self.screen.height * 12));
+        let clip = json!({"x": 0, "y": 0, "width": self.screen.width, "height": height, "scale": 1});
+        self.picture(name, json!({"format": "png", "captureBeyondViewport": true, "clip": clip}));
+    }
+
+    fn picture(&mut self, name: &str, how: Value) {
+        let answer = self.call("Page.captureScreenshot", how);
+        let png = base64::engine::general_purpose::STANDARD.decode(answer["data"].as_str().unwrap()).unwrap();
+        assert!(png.starts_with(b"\x89PNG"), "{name} is no picture");
+        fs::write(shots().join(format!("{name}.png")), png).unwrap();
+    }
+
+    /// Nothing of the page lies beside the screen: what is wider scrolls in a region of its own.
+    pub fn fits_the_screen(&mut self) {
+        let wider = self.value(
+            r#"(() => {
+              const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+              if (wide <= 0) return [];
+              const scrolls = (it) => it && (["auto", "scroll", "hidden"].includes(getComputedStyle(it).overflowX) || scrolls(it.parentElement));
+              const out = [...document.querySelectorAll("main *, header *, footer *")].filter((it) => it.getBoundingClientRect().right > innerWidth + 1 && !scrolls(it.parentElement));
+              return [wide + " px too wide"].concat(out.slice(0, 5).map((it) => it.outerHTML.slice(0, 120)));
+            })()"#,
+        );
+        assert_eq!(wider, json!([]), "{} is wider than the screen", self.address());
+    }
+}

@@ -1,0 +1,46 @@
+//! The way to the reader: how slow it is, and how much goes over it.
+
+use serde_json::{Value, json};
+
+use super::Browser;
+
+/// What a page took to come.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// Bytes on the wire, heads included, for all of its files.
+    pub bytes: u64,
+    /// Requests.
+    pub requests: usize,
+    /// From the first request until something could be read, ms.
+    pub readable_ms: f64,
+    /// From the first request until it was loaded, ms.
+    pub loaded_ms: f64,
+}
+
+impl Browser {
+    /// A slow phone far out: a processor of a quarter the speed behind `latency_ms` and so many bytes a second.
+    pub fn set_slow_phone(&mut self, latency_ms: u32, bytes_a_second: u32) {
+        self.call("Emulation.setCPUThrottlingRate", json!({"rate": 4}));
+        let conditions =
+            json!({"offline": false, "latency": latency_ms, "downloadThroughput": bytes_a_second, "uploadThroughput": bytes_a_second});
+        self.call("Network.emulateNetworkConditions", conditions);
+    }
+
+    /// Opens an address with an empty cache, and says what that took.
+    pub fn cost(&mut self, address: &str) -> Cost {
+        self.call("Network.clearBrowserCache", json!({}));
+        let before = self.told("Network.loadingFinished").count();
+        self.open(address);
+        let ended: Vec<&Value> = self.told("Network.loadingFinished").skip(before).collect();
+        let bytes = ended.iter().map(|event| event["encodedDataLength"].as_f64().unwrap() as u64).sum();
+        let requests = ended.len();
+        let times = self.value(
+            r#"(() => {
+              const page = performance.getEntriesByType("navigation")[0];
+              const paint = performance.getEntriesByName("first-contentful-paint")[0];
+              return [paint ? paint.startTime : page.domContentLoadedEventEnd, page.loadEventStart];
+            })()"#,
+        );
+        Cost { bytes, requests, readable_ms: times[0].as_f64().unwrap(), loaded_ms: times[1].as_f64().unwrap() }
+    }
+}

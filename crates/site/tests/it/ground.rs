@@ -1,0 +1,235 @@
+//! What a test stands on: a database of its own, servers upon it, and the program of the person at the other end.
+
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use store::collection::{Address, Collection};
+use tempfile::TempDir;
+
+use crate::cluster::Cluster;
+use crate::http::{Answer, Request};
+
+/// A directory to start servers in, and the database they use.
+pub struct Ground {
+    dir: TempDir,
+    /// The database, where it is not the file that a server makes when nobody says anything.
+    database: Option<String>,
+    _cluster: Option<Arc<Cluster>>,
+}
+
+impl Ground {
+    /// Where nothing is configured at all: the server makes itself a file of SQLite.
+    pub fn sqlite() -> Ground {
+        Ground { dir: tempfile::tempdir().unwrap(), database: None, _cluster: None }
+    }
+
+    /// A real PostgreSQL; `None`, loudly, where it is not installed. All tests share one, which ends with the last that uses it.
+    pub fn postgresql() -> Option<Ground> {
+        static RUNNING: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
+        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let cluster = match running.upgrade() {
+            Some(cluster) => cluster,
+            None => Arc::new(Cluster::start().unwrap()?),
+        };
+        *running = Arc::downgrade(&cluster);
+        drop(running);
+        Some(Ground { dir: tempfile::tempdir().unwrap(), database: Some(cluster.database().unwrap()), _cluster: Some(cluster) })
+    }
+
+    /// A name for files of this ground.
+    pub fn name(&self) -> &'static str {
+        if self.database.is_some() { "postgresql" } else { "sqlite" }
+    }
+
+    /// The directory, for whatever a test keeps.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// The collection behind the servers' backs: what is there, whatever they say.
+    pub fn collection(&self) -> Collection {
+        let address = match &self.database {
+            Some(address) => Address::parse(address).unwrap(),
+            None => Address::Sqlite(self.at("flashmark.db")),
+        };
+        Collection::open(&address).unwrap()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flashmark-site"));
+        command.current_dir(self.dir.path()).stdin(Stdio::null());
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"FLASHMARK_")) {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn database_words(&self) -> Vec<String> {
+        self.database.iter().flat_map(|address| ["--database".to_owned(), address.clone()]).collect()
+    }
+
+    /// A server with these words besides the port and, where there is one, the database.
+    pub fn serve(&self, words: &[&str]) -> Server {
+        let log = self.at("server.log");
+        let error = fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
+        let mut command = self.command();
+        command.args(["--listen", "127.0.0.1:0"]).args(self.database_words()).args(words).stdout(Stdio::piped()).stderr(error);
+        let mut child = command.spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let at = said
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| line.strip_prefix("Listening on http://")?.trim_end_matches('/').parse().ok());
+        let Some(at) = at else {
+            let _ = child.kill();
+            panic!("the server did not start: {:?}: {}", child.wait(), fs::read_to_string(log).unwrap());
+        };
+        // Whatever it says later must not make it wait.
+        std::thread::spawn(move || said.for_each(drop));
+        Server { child, at, log }
+    }
+
+    /// A moderator's or a sender's token.
+    pub fn token(&self, kind: &str) -> String {
+        let mut command = self.command();
+        command.arg("token").args(self.database_words()).args(["--kind", kind, "--label", "tests"]);
+        let output = command.output().unwrap();
+        let said = succeeded(&output, &command);
+        let secret = said.split_whitespace().rev().find(|word| word.len() >= 64 && word.chars().all(|c| c.is_ascii_hexdigit()));
+        secret.unwrap_or_else(|| panic!("no token: {said}")).to_owned()
+    }
+}
+
+/// A running server; killed when dropped.
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub at: SocketAddr,
+    log: PathBuf,
+}
+
+impl Server {
+    /// Its address for people: "http://127.0.0.1:40123".
+    pub fn base(&self) -> String {
+        format!("http://{}", self.at)
+    }
+
+    /// What it answers to a GET.
+    pub fn get(&self, target: &str) -> Answer {
+        self.send(&Request::new("GET", target))
+    }
+
+    /// What it answers; it must answer.
+    pub fn send(&self, request: &Request) -> Answer {
+        request.send(self.at).unwrap_or_else(|error| panic!("{} {}: {error}: {}", request.method, request.target, self.said()))
+    }
+
+    /// What JSON it answers to a GET that succeeds.
+    pub fn json(&self, target: &str) -> Value {
+        let answer = self.get(target);
+        assert_eq!(answer.status, 200, "{target}: {}", answer.text());
+        answer.json()
+    }
+
+    /// What it answers to a submission.
+    pub fn submit(&self, run: &record::Published) -> Answer {
+        self.send(&Request::new("POST", "/api/v1/runs").json(serde_json::to_vec(run).unwrap()))
+    }
+
+    /// What it wrote on standard error so far.
+    pub fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// Ends it between two instructions.
+    pub fn kill_9(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end, as a service manager does; it must end well, and in time.
+    pub fn end(mut self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let until = Instant::now() + Duration::from_secs(30);
+        while Instant::now() < until {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                assert_eq!(status.code(), Some(0), "{}", self.said());
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("it did not end when it was asked to: {}", self.said());
+    }
+
+    /// Nothing in it fell over: no thread, no request.
+    pub fn is_sound(&self) {
+        let said = self.said();
+        assert!(!said.contains("panicked"), "{said}");
+        assert_eq!(self.get("/healthz").status, 200);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            let _ = writeln!(io::stderr(), "what the server said:\n{}", fs::read_to_string(&self.log).unwrap_or_default());
+        }
+    }
+}
+
+/// The program of the person who measures, with runs kept in a directory of its own.
+pub struct Flashmark {
+    home: TempDir,
+}
+
+impl Flashmark {
+    /// With no runs yet.
+    pub fn new() -> Flashmark {
+        Flashmark { home: tempfile::tempdir().unwrap() }
+    }
+
+    /// A directory of its own, for files.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// What it says to these words, where it is to succeed.
+    pub fn done(&self, words: &[&str]) -> String {
+        let mut command = Command::new(program());
+        command.args(words).env("FLASHMARK_HOME", self.home()).current_dir(self.home()).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        succeeded(&output, &command)
+    }
+}
+
+fn succeeded(output: &Output, command: &Command) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The built `flashmark`: it lies beside this test's directory, or is built there.
+fn program() -> PathBuf {
+    static BUILT: Mutex<()> = Mutex::new(());
+    let _one = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let profile_dir = Path::new(env!("CARGO_BIN_EXE_flashmark-site")).parent().unwrap();
+    let program = profile_dir.join("flashmark");
+    if !program.is_file() {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(["build", "--locked", "--quiet", "-p", "flashmark"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        if profile_dir.ends_with("release") {
+            command.arg("--release");
+        }
+        assert!(command.status().unwrap().success(), "{command:?}");
+    }
+    program
+}

@@ -1,0 +1,174 @@
+//! A client that sends exactly the bytes it is told to, also where a decent client would not.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// What is sent.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// "GET".
+    pub method: String,
+    /// Path and query, as they stand on the wire.
+    pub target: String,
+    /// Heads besides those that every request has.
+    pub heads: Vec<(String, String)>,
+    /// What follows the heads.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Request {
+    /// A request without a body.
+    pub fn new(method: &str, target: impl Into<String>) -> Request {
+        Request { method: method.to_owned(), target: target.into(), heads: Vec::new(), body: None }
+    }
+
+    /// With one more head.
+    pub fn head(mut self, name: &str, value: impl Into<String>) -> Request {
+        self.heads.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// With a secret of an edit, API or moderator's token.
+    pub fn bearer(self, token: &str) -> Request {
+        self.head("authorization", format!("Bearer {token}"))
+    }
+
+    /// With a body that says it is JSON.
+    pub fn json(self, body: impl Into<Vec<u8>>) -> Request {
+        let mut request = self.head("content-type", "application/json");
+        request.body = Some(body.into());
+        request
+    }
+
+    /// All of it as it goes over the wire.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut head = format!("{} {} HTTP/1.1\r\nhost: flashmark.test\r\nconnection: close\r\n", self.method, self.target);
+        for (name, value) in &self.heads {
+            head += &format!("{name}: {value}\r\n");
+        }
+        let told = |name: &str| self.heads.iter().any(|(known, _)| known == name);
+        if let Some(body) = self.body.as_ref().filter(|_| !told("content-length") && !told("transfer-encoding")) {
+            head += &format!("content-length: {}\r\n", body.len());
+        }
+        let mut bytes = (head + "\r\n").into_bytes();
+        bytes.extend(self.body.iter().flatten());
+        bytes
+    }
+
+    /// Sends it and waits for the answer.
+    pub fn send(&self, to: SocketAddr) -> io::Result<Answer> {
+        exchange(to, &self.bytes(), self.method == "HEAD")
+    }
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// 200.
+    pub status: u16,
+    /// Heads by their names in small letters; of several with one name the last.
+    pub heads: BTreeMap<String, String>,
+    /// The body, as it came.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// A head; empty where there is none.
+    pub fn head(&self, name: &str) -> &str {
+        self.heads.get(name).map_or("", String::as_str)
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{}: {error}: {}", self.status, self.text()))
+    }
+
+    /// The reason of a refusal, in its form, with its status: "422 out-of-range: ...".
+    pub fn refusal(&self) -> String {
+        assert!(self.head("content-type").starts_with("application/problem+json"), "{self:?}");
+        let problem = self.json();
+        assert_eq!(problem["status"], self.status, "{problem}");
+        let (code, reason) = (problem["code"].as_str().unwrap(), problem["reason"].as_str().unwrap());
+        assert!(!code.is_empty() && reason.len() > 10, "{problem} says too little");
+        format!("{} {code}: {reason}", self.status)
+    }
+}
+
+/// Sends bytes on a connection of their own, while it reads what comes: a server may answer before it has read everything.
+pub fn exchange(to: SocketAddr, bytes: &[u8], without_body: bool) -> io::Result<Answer> {
+    let stream = connect(to)?;
+    std::thread::scope(|scope| {
+        let mut writing = stream.try_clone()?;
+        // That it no longer listens is no fault: what it has answered counts.
+        scope.spawn(move || writing.write_all(bytes));
+        let answer = read_answer(&stream, without_body);
+        stream.shutdown(Shutdown::Both).ok();
+        answer
+    })
+}
+
+/// A connection that gives up after a minute of silence.
+pub fn connect(to: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&to, Duration::from_secs(20))?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// Reads one answer.
+pub fn read_answer(stream: &TcpStream, without_body: bool) -> io::Result<Answer> {
+    let mut reader = BufReader::new(stream);
+    let first = line(&mut reader)?;
+    let status =
+        first.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| io::Error::other(format!("no answer: {first:?}")))?;
+    let mut heads = BTreeMap::new();
+    loop {
+        let next = line(&mut reader)?;
+        let Some((name, value)) = next.split_once(':') else { break };
+        heads.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let mut body = Vec::new();
+    if !without_body && status != 204 && status != 304 {
+        if heads.get("transfer-encoding").is_some_and(|coding| coding == "chunked") {
+            read_chunks(&mut reader, &mut body)?;
+        } else if let Some(length) = heads.get("content-length").and_then(|length| length.parse().ok()) {
+            body.resize(length, 0);
+            reader.read_exact(&mut body)?;
+        } else {
+            reader.read_to_end(&mut body)?;
+        }
+    }
+    Ok(Answer { status, heads, body })
+}
+
+fn read_chunks(reader: &mut impl io::BufRead, body: &mut Vec<u8>) -> io::Result<()> {
+    loop {
+        let head = line(reader)?;
+        let length = u64::from_str_radix(head.trim(), 16).map_err(|_| io::Error::other(format!("no length of a chunk: {head:?}")))?;
+        if reader.take(length).read_to_end(body)? as u64 != length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        line(reader)?;
+        if length == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn line(reader: &mut impl io::BufRead) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    if reader.read_until(b'\n', &mut bytes)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned())
+}

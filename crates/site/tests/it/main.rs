@@ -1,0 +1,50 @@
+//! The site as people meet it: a real server, a real browser, and every database it runs on.
+#![allow(clippy::unwrap_used, reason = "a test says by panicking what is wrong")]
+
+mod api;
+mod browser;
+mod chance;
+#[path = "../../../store/src/collection/tests/cluster.rs"]
+#[allow(dead_code, reason = "shared with the tests of the collection, which ask more of it")]
+mod cluster;
+mod durability;
+mod ground;
+mod hostile;
+mod http;
+mod reading;
+mod runs;
+mod story;
+
+/// The same tests on both databases.
+macro_rules! on_both {
+    ($($module:ident :: $name:ident,)*) => {
+        mod on_postgresql {
+            $(#[test]
+            fn $name() {
+                if let Some(ground) = super::ground::Ground::postgresql() {
+                    super::$module::$name(&ground);
+                }
+            })*
+        }
+
+        mod on_sqlite {
+            $(#[test]
+            fn $name() {
+                super::$module::$name(&super::ground::Ground::sqlite());
+            })*
+        }
+    };
+}
+
+on_both! {
+    api::answers_are_as_described,
+    durability::kill_9_loses_nothing_that_was_acknowledged,
+    durability::the_same_run_at_once_is_one_run,
+    hostile::bad_uploads_are_refused_with_a_reason,
+    hostile::hostile_texts_are_only_texts,
+    hostile::torn_and_slow_uploads_hold_nobody_up,
+    hostile::who_hurries_is_told_to_wait,
+    story::at_a_desk,
+    story::by_keyboard,
+    story::on_a_phone,
+}
