@@ -13,7 +13,7 @@ const HEAVY: &[(&str, &[&str], &str)] = &[
     ("indicatif", &["flashmark"], "only the program knows a terminal"),
     // `store` only turns the moments that other tools note into words; that it asks no clock is in ROOMS.
     ("jiff", &["flashmark", "site", "store"], "the wall clock is read by programs and handed down"),
-    ("jsonschema", &["flashmark", "xtask"], "it is for tests, and large"),
+    ("jsonschema", &["flashmark", "site", "xtask"], "it is for tests, and large"),
 ];
 
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];

@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::{Site, get, on_both, run};
+use crate::state::BODY_BYTES;
 
 on_both! {
     health_and_metrics_tell_how_it_is
@@ -138,6 +139,7 @@ fn a_server_ends_what_it_has_begun() {
         let serving = tokio::spawn(crate::serve(listener, site.app.clone(), Duration::from_secs(20), async {
             let _ = stopped.await;
         }));
+        let app = site.app.clone();
         let asked = tokio::task::spawn_blocking(move || {
             let mut begun = TcpStream::connect(address).unwrap();
             // The head is there, the body is not: this has begun.
@@ -149,6 +151,10 @@ fn a_server_ends_what_it_has_begun() {
             let mut first = [0; 15];
             idle.read_exact(&mut first).unwrap();
             assert_eq!(&first, b"HTTP/1.1 200 OK");
+            while app.bodies().available_permits() == BODY_BYTES >> 10 {
+                // It is not read yet.
+                std::thread::sleep(Duration::from_millis(1));
+            }
             stop.send(()).unwrap();
             // The idle connection is closed.
             idle.read_to_end(&mut Vec::new()).unwrap();

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::body::Frame;
-use record::Record;
+use record::{Published, Record};
 use serde_json::json;
 use store::collection::TokenKind;
 
@@ -110,8 +110,14 @@ fn what_is_replaced_stays_readable(site: &mut Site) {
     assert!(history.contains(&format!("/run/{id}/revisions/1")) && history.contains("&#60;b&#62;old reader"), "{history}");
     assert!(site.get(&format!("/run/{id}")).text().contains("2 revisions"));
     assert!(site.get(&format!("/run/{id}/revisions/1")).text().contains("revision 2 has taken its place"));
-    let same = site.send(put(&path, token).body(json_of(&run("SanDisk", "Extreme", 2))).unwrap()).json();
-    assert_eq!((&same["revision"], &same["is_new"]), (&json!(2), &json!(false)));
+    let slug = receipt["slug"].as_str().unwrap();
+    assert!(!site.get(&format!("/medium/{slug}")).text().contains("the second card"));
+    let labelled = Published { label: Some("the second card".to_owned()), ..run("SanDisk", "Extreme", 2) };
+    assert_eq!(site.send(put(&path, token).body(json_of(&labelled)).unwrap()).json()["revision"], 3);
+    let medium = site.get(&format!("/medium/{slug}")).text();
+    assert!(medium.contains("the second card"), "what does not change the line shows at once too");
+    let same = site.send(put(&path, token).body(json_of(&labelled)).unwrap()).json();
+    assert_eq!((&same["revision"], &same["is_new"]), (&json!(3), &json!(false)));
 }
 
 fn what_is_withdrawn_is_gone(site: &mut Site) {

@@ -1,12 +1,14 @@
 //! What readers get: pages in their forms, downloads whole, nothing they have already.
 
 use std::io::Read as _;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{ACCEPT_ENCODING, IF_NONE_MATCH};
 use flate2::read::GzDecoder;
 use serde_json::Value;
+use tower::ServiceExt as _;
 
 use super::{Site, get, on_both, run};
 
@@ -86,6 +88,28 @@ fn a_page_is_sent_once_and_packed_for_who_unpacks() {
     assert!(changed.status == 200 && changed.text().contains("Samsung Evo"), "a page is made anew once something has changed");
     let head = site.send(Request::head("/").body(Body::empty()).unwrap());
     assert!(head.status == 200 && head.body.is_empty() && head.header("etag") == changed.header("etag"));
+}
+
+#[test]
+fn downloads_that_nobody_reads_are_few_and_end() {
+    let site = Site::sqlite();
+    // More than what is held for a reader who does not read.
+    for seed in 0..40 {
+        site.taken(&run("SanDisk", "Extreme", seed));
+    }
+    let ask = || get("/data/all/runs.json").body(Body::empty()).unwrap();
+    let begun: Vec<_> = (0..2).map(|_| site.runtime.block_on(crate::router(site.app.clone()).oneshot(ask())).unwrap()).collect();
+    let third = site.send(ask());
+    assert_eq!(third.problem(), (503, "busy".to_owned()));
+    assert!(!third.header("retry-after").is_empty());
+    assert_eq!(site.get("/").status, 200, "readers of pages are not held up");
+    drop(begun);
+    let until = Instant::now() + Duration::from_secs(60);
+    while site.app.download(true).is_err() {
+        assert!(Instant::now() < until, "a download goes on though its reader has left");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(site.json("/data/all/runs.json").as_array().map(Vec::len), Some(40));
 }
 
 #[test]
