@@ -46,6 +46,8 @@ const LARGE_CACHE_BYTES: u64 = 256 * MIB;
 const SHORTEST_TAIL_BYTES: u64 = 64 * KIB;
 /// Lost marks, and none that is out of place, that make a tail before it is measured.
 const CLEAR_TAIL: usize = 3;
+/// Places of a lost tail that are asked at least, before it is one.
+const ASKED_OF_TAIL: u64 = 12;
 /// Share of marks on the wrong side of the real size from which on they are damage.
 const SCATTERED: f64 = 0.1;
 /// Chance above which a tail is put down to damage.
@@ -318,10 +320,29 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
             (self.found.kind, self.found.real_bytes) = (Some(Kind::Damaged), Some([0, 0]));
             return Ok(());
         }
+        self.ask_tail(real_bytes, cached_bytes)?;
         if end - real_bytes < SHORTEST_TAIL_BYTES || self.is_scattered(real_bytes) || self.is_by_chance(real_bytes) {
             return self.damaged();
         }
         self.found.kind = Some(Kind::Limbo);
+        Ok(())
+    }
+
+    /// Damage may have struck the last marks and no other, by chance: where few places of a tail were asked, more are.
+    fn ask_tail(&mut self, real_bytes: u64, cached_bytes: u64) -> Flow {
+        let block = self.prober.block_bytes;
+        let from = real_bytes.next_multiple_of(block);
+        let tail = Extent::new(from, self.prober.span.end().saturating_sub(from));
+        let asked = self.evidence.iter().filter(|(place, _)| *place >= from).count() as u64;
+        if asked >= ASKED_OF_TAIL || tail.bytes < ASKED_OF_TAIL * block {
+            return Ok(());
+        }
+        let places = stratified(tail, ASKED_OF_TAIL, block, &mut self.random);
+        let pass = self.prober.new_data();
+        self.prober.write("narrowing down", pass, block, places.iter().map(|place| Extent::new(*place, block)))?;
+        self.prober.overwhelm(cached_bytes, tail)?;
+        let points = self.kept(pass, &places)?;
+        self.evidence.extend(points);
         Ok(())
     }
 
