@@ -1,0 +1,29 @@
+//! What is sent to the server. The first byte says whether it comes packed. What is taken is taken again, and is the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+/// The parser alone: the server around it would be built for minutes, and is not what is fuzzed.
+#[path = "../../crates/site/src"]
+#[allow(dead_code, reason = "the server uses the rest of it")]
+mod site {
+    pub mod upload;
+}
+
+use site::upload::{Limits, read};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((first, body)) = bytes.split_first() else { return };
+    let limits = Limits::default();
+    match read(body, (*first == b'z').then_some("gzip"), &limits) {
+        Err(rejection) => {
+            assert!(matches!(rejection.status, 413 | 415 | 422), "{rejection}");
+            assert!(!rejection.reason.chars().any(char::is_control), "{rejection}");
+        }
+        Ok(taken) => {
+            let json = serde_json::to_vec(&taken.run).expect("what was JSON is JSON");
+            assert_eq!(read(&json, None, &limits).as_ref(), Ok(&taken), "what was taken is taken again");
+            assert!(!taken.run.name().is_empty());
+        }
+    }
+});
