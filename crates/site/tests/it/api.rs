@@ -18,6 +18,8 @@ use crate::http::{Answer, Request};
 use crate::runs;
 use made::Known;
 
+/// What any request may meet before it comes to its operation: only these may be told by `default`, for all operations alike.
+const GENERAL: [u16; 9] = [400, 401, 404, 405, 413, 414, 429, 431, 503];
 const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
 /// One operation of the description.
@@ -72,7 +74,8 @@ impl Description {
             return Some("the server failed".to_owned());
         }
         let responses = &operation.told["responses"];
-        let told = responses.get(answer.status.to_string()).or_else(|| responses.get("default"));
+        let told =
+            responses.get(answer.status.to_string()).or_else(|| responses.get("default").filter(|_| GENERAL.contains(&answer.status)));
         let Some(told) = told.map(|told| self.resolved(told)) else {
             return Some(format!(
                 "a status that its description does not have: {:?}",
@@ -191,6 +194,17 @@ fn the_description_describes() {
         let (method, path) = wanted.split_once(' ').unwrap();
         assert!(document["paths"][path][method].is_object(), "{wanted} is not described");
     }
-    let sent = server.submit(&runs::measured("Described", "D1", 1));
-    assert_eq!(sent.status, 201);
+    // It is strict enough to notice an answer of another form.
+    let operations = description.operations();
+    let run = operations.iter().find(|operation| (operation.method, operation.path) == ("get", "/api/v1/runs/{id}")).unwrap();
+    let sent = server.submit(&runs::measured("Described", "D1", 1)).json();
+    let mut answer = server.get(&format!("/api/v1/runs/{}", sent["id"].as_str().unwrap()));
+    let mut validators = Validators::default();
+    assert_eq!(description.fault(run, &answer, &mut validators), None);
+    let mut body = answer.json();
+    body["run"]["cells"][0]["ops"] = json!("many");
+    answer.body = body.to_string().into_bytes();
+    assert!(description.fault(run, &answer, &mut validators).is_some_and(|fault| fault.contains("ops")));
+    answer.status = 418;
+    assert!(description.fault(run, &answer, &mut validators).is_some_and(|fault| fault.contains("status")));
 }

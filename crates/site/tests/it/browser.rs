@@ -46,6 +46,8 @@ pub struct Browser {
     session: Option<String>,
     last: u64,
     screen: Screen,
+    /// Whether pictures are kept; they take their time.
+    pub keeps_pictures: bool,
     profile: TempDir,
 }
 
@@ -75,7 +77,7 @@ impl Browser {
             .spawn()
             .unwrap();
         let (to, from) = (child.stdin.take().unwrap(), messages(child.stdout.take().unwrap()));
-        let mut browser = Browser { child, to, from, told: Vec::new(), session: None, last: 0, screen, profile };
+        let mut browser = Browser { child, to, from, told: Vec::new(), session: None, last: 0, screen, keeps_pictures: true, profile };
         browser.attach();
         Some(browser)
     }

@@ -47,4 +47,5 @@ on_both! {
     story::at_a_desk,
     story::by_keyboard,
     story::on_a_phone,
+    story::what_is_measured_here_and_elsewhere_comes_in,
 }

@@ -8,7 +8,7 @@ use record::collection::{Figure, Line, Origin};
 use record::{MediumKind, Record};
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, DESKTOP, PHONE};
+use crate::browser::{Browser, DESKTOP, PHONE, Screen};
 use crate::ground::{Flashmark, Ground, Server};
 use crate::runs;
 
@@ -65,6 +65,13 @@ fn naive(ground: &Ground, fits: impl Fn(&Line) -> bool, figure: Figure, turned: 
     lines.iter().map(|line| line.slug.clone()).collect()
 }
 
+/// A browser. It keeps pictures of one database only: pages look the same on the other.
+fn browser(ground: &Ground, screen: Screen) -> Option<Browser> {
+    let mut browser = Browser::start(screen)?;
+    browser.keeps_pictures = ground.name() == "sqlite";
+    Some(browser)
+}
+
 /// The media of the table, top down.
 fn rows(browser: &mut Browser) -> Vec<String> {
     let rows = browser.value(r##"[...document.querySelectorAll("#lines tbody input[name=m]")].map((box) => box.value)"##);
@@ -85,18 +92,19 @@ fn shows(browser: &mut Browser, ground: &Ground, figure: Figure, wanted: &[Strin
 
 /// At a desk: everything, with the mouse.
 pub fn at_a_desk(ground: &Ground) {
-    let Some(mut browser) = Browser::start(DESKTOP) else { return };
+    let Some(mut browser) = browser(ground, DESKTOP) else { return };
     let server = ground.serve(&[]);
     let sent = sends(&server);
     browser.open(&server.base());
     browser.fits_the_screen();
-    browser.shot(&format!("desk-table-{}", ground.name()));
+    browser.shot("desk-table");
     searches(&mut browser, &sent);
     filters_and_sorts(&mut browser, ground);
+    browser.shot("desk-filtered");
     downloads(&mut browser, &server);
     hides_a_column(&mut browser, &server);
-    reads_the_medium(&mut browser, &server, &sent, ground.name());
-    compares(&mut browser, &server, &sent, ground.name());
+    reads_the_medium(&mut browser, &server, &sent);
+    compares(&mut browser, &server, &sent);
     browser.is_quiet();
     server.is_sound();
     server.end();
@@ -139,7 +147,6 @@ fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
         let sort = browser.text("document.querySelector('#lines th[data-key=worst-stall]').getAttribute('aria-sort')");
         assert_eq!(sort, said);
     }
-    browser.shot(&format!("desk-filtered-{}", ground.name()));
 }
 
 /// What the table shows, as CSV and as JSON: the same media in the same order, with their figures.
@@ -183,28 +190,28 @@ fn hides_a_column(browser: &mut Browser, server: &Server) {
 }
 
 /// From the table to the medium, to its run, to every number of it.
-fn reads_the_medium(browser: &mut Browser, server: &Server, sent: &Sent, database: &str) {
+fn reads_the_medium(browser: &mut Browser, server: &Server, sent: &Sent) {
     browser.open(&format!("{}/?q=newcomer", server.base()));
     browser.follow("#lines tbody th a");
     assert_eq!(browser.address(), format!("{}/medium/{}", server.base(), sent.measured));
     assert!(browser.text("document.querySelector('h1').textContent").contains("Newcomer Zwölf"));
     assert_ne!(browser.value("document.querySelectorAll('figure svg').length"), json!(0), "charts");
     browser.fits_the_screen();
-    browser.shot_whole(&format!("desk-medium-{database}"));
+    browser.shot_whole("desk-medium");
     let (_, medium) = browser.downloaded(|browser| browser.click(".downloads a"));
     let medium: Value = serde_json::from_slice(&medium).unwrap();
     assert_eq!(medium["runs"].as_array().map(Vec::len), Some(1));
     browser.follow("table.runs tbody th a");
     assert_eq!(browser.address(), sent.measured_page);
     browser.fits_the_screen();
-    browser.shot_whole(&format!("desk-run-{database}"));
+    browser.shot_whole("desk-run");
     let id = sent.measured_page.rsplit('/').next().unwrap();
     let record = Record::from_json(&server.get(&format!("/data/run/{id}.json")).text()).unwrap();
     assert_eq!(record.cells, runs::simulated().cells, "every number is there, to the last histogram");
 }
 
 /// The newcomer's card and two of the reference collection, side by side.
-fn compares(browser: &mut Browser, server: &Server, sent: &Sent, database: &str) {
+fn compares(browser: &mut Browser, server: &Server, sent: &Sent) {
     browser.open(&format!("{}/?q=newcomer", server.base()));
     browser.click("#lines input[name=m]");
     browser.open(&format!("{}/?origin=reference&kind=sd", server.base()));
@@ -219,41 +226,40 @@ fn compares(browser: &mut Browser, server: &Server, sent: &Sent, database: &str)
     assert_eq!(heads, json!(wanted));
     assert_ne!(browser.value("document.querySelectorAll('table.side tbody tr').length"), json!(0));
     browser.fits_the_screen();
-    browser.shot_whole(&format!("desk-compare-{database}"));
+    browser.shot_whole("desk-compare");
 }
 
 /// On a phone: the same with a finger, and no page wider than the screen.
 pub fn on_a_phone(ground: &Ground) {
-    let Some(mut browser) = Browser::start(PHONE) else { return };
+    let Some(mut browser) = browser(ground, PHONE) else { return };
     let server = ground.serve(&[]);
     let sent = sends(&server);
-    let database = ground.name();
     browser.open(&server.base());
     browser.fits_the_screen();
-    browser.shot(&format!("phone-table-{database}"));
+    browser.shot("phone-table");
     searches(&mut browser, &sent);
     filters_and_sorts(&mut browser, ground);
     browser.fits_the_screen();
-    browser.shot_whole(&format!("phone-filtered-{database}"));
+    browser.shot_whole("phone-filtered");
     downloads(&mut browser, &server);
     hides_a_column(&mut browser, &server);
     browser.open(&format!("{}/?q=newcomer", server.base()));
     browser.click("#lines input[name=m]");
     browser.follow("#lines tbody th a");
     browser.fits_the_screen();
-    browser.shot_whole(&format!("phone-medium-{database}"));
+    browser.shot_whole("phone-medium");
     browser.follow("table.runs tbody th a");
     browser.fits_the_screen();
-    browser.shot_whole(&format!("phone-run-{database}"));
+    browser.shot_whole("phone-run");
     browser.open(&format!("{}/?origin=reference", server.base()));
     browser.click("#lines tbody tr:nth-child(1) input[name=m]");
     browser.follow("#compare-button");
     browser.fits_the_screen();
-    browser.shot_whole(&format!("phone-compare-{database}"));
+    browser.shot_whole("phone-compare");
     for page in ["compare", "methodology", "about", "glossary", "findings", "medium/none", "run/none"] {
         browser.open(&format!("{}/{page}", server.base()));
         browser.fits_the_screen();
-        browser.shot(&format!("phone-{}-{database}", page.replace('/', "-")));
+        browser.shot(&format!("phone-page-{}", page.replace('/', "-")));
     }
     let expected = |complaint: &String| complaint.contains("404");
     let complaints: Vec<String> = browser.complaints().into_iter().filter(|complaint| !expected(complaint)).collect();
@@ -261,16 +267,43 @@ pub fn on_a_phone(ground: &Ground) {
     server.is_sound();
 }
 
+/// What is measured on the storage of this machine, and what another tool has measured, come in beside what others have published, each as what it is.
+pub fn what_is_measured_here_and_elsewhere_comes_in(ground: &Ground) {
+    let server = ground.serve(&[]);
+    let flashmark = Flashmark::new();
+    // Where the build lies there is a disk; a directory for temporary files may be memory.
+    let shelf = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let directory = shelf.path().to_str().unwrap();
+    let suite = ["--suite", "quick", "--only", "random-read", "--time-limit", "3s", "--label", "Newcomer shelf", "--quiet"];
+    flashmark.done(&[&["run", directory], &suite[..]].concat());
+    let here = page_of(&flashmark.done(&["submit", "latest", "--to", &server.base(), "--yes"]), &server);
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/import/fio_randwrite-4k-qd1.json");
+    flashmark.done(&["import", fixture]);
+    let elsewhere = page_of(&flashmark.done(&["submit", "latest", "--to", &server.base(), "--yes"]), &server);
+    for (page, origin) in [(&here, Origin::Measured), (&elsewhere, Origin::Imported)] {
+        let run = server.json(&format!("/api/v1/runs/{}", page.rsplit('/').next().unwrap()));
+        assert_eq!((&run["origin"], &run["standing"]), (&json!(origin), &json!("accepted")), "{page}");
+        let slug = slug_of(&server, page);
+        let table = server.get(&format!("/?origin={}", origin.name())).text();
+        assert!(table.contains(&format!("/medium/{slug}")), "{slug} is not in the table");
+        assert_eq!(server.get(&format!("/medium/{slug}")).status, 200);
+        let told = run.to_string();
+        assert!(!told.contains(directory) && !told.contains(flashmark.home().to_str().unwrap()), "a path is published");
+    }
+    server.is_sound();
+    server.end();
+}
+
 /// With the keyboard only: Tab, Enter, Space and arrows lead everywhere, and one sees where one is.
 pub fn by_keyboard(ground: &Ground) {
-    let Some(mut browser) = Browser::start(DESKTOP) else { return };
+    let Some(mut browser) = browser(ground, DESKTOP) else { return };
     let server = ground.serve(&[]);
     let sent = sends(&server);
     browser.open(&server.base());
     browser.press("Tab");
     let first = browser.focus().expect("something takes the focus");
     assert!(first.seen && first.words.contains("Skip to the content"), "{first:?}");
-    browser.shot(&format!("keyboard-first-{}", ground.name()));
+    browser.shot("keyboard-first");
     browser.tab_to("input[name=q]");
     browser.type_text("newcomer");
     browser.leads_on(|browser| browser.press("Enter"));
@@ -278,7 +311,7 @@ pub fn by_keyboard(ground: &Ground) {
     browser.tab_to("#lines input[name=m]");
     browser.press("Space");
     browser.tab_to("#lines tbody th a");
-    browser.shot(&format!("keyboard-table-{}", ground.name()));
+    browser.shot("keyboard-table");
     browser.leads_on(|browser| browser.press("Enter"));
     assert_eq!(browser.address(), format!("{}/medium/{}", server.base(), sent.measured));
     browser.tab_to(".home");

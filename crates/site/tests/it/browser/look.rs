@@ -30,6 +30,9 @@ impl Browser {
     }
 
     fn picture(&mut self, name: &str, how: Value) {
+        if !self.keeps_pictures {
+            return;
+        }
         let answer = self.call("Page.captureScreenshot", how);
         let png = base64::engine::general_purpose::STANDARD.decode(answer["data"].as_str().unwrap()).unwrap();
         assert!(png.starts_with(b"\x89PNG"), "{name} is no picture");
