@@ -573,28 +573,3 @@ proptest! {
         prop_assert!(taken.is_ok(), "{taken:?}");
     }
 }
-
-#[test]
-#[ignore = "ad hoc"]
-fn adhoc_records() {
-    let list = std::fs::read_to_string("/tmp/h2/records.txt").unwrap();
-    let (mut total, mut refused, mut slowest) = (0, 0, std::time::Duration::ZERO);
-    let mut doubts = std::collections::BTreeMap::new();
-    for file in list.lines() {
-        let Ok(record) = Record::from_json(&std::fs::read_to_string(file).unwrap()) else { continue };
-        let body = json_of(&Published::from(&record));
-        let from = std::time::Instant::now();
-        let found = read_plain(&body);
-        let took = from.elapsed();
-        total += 1;
-        if took > slowest {
-            slowest = took;
-            eprintln!("{file}: {} cells {} bytes {took:?}", record.cells.len(), body.len());
-        }
-        match found {
-            Err(rejection) => { refused += 1; eprintln!("REFUSED {file}: {rejection}"); }
-            Ok(upload) => upload.doubts.into_iter().for_each(|doubt| *doubts.entry(doubt).or_insert(0) += 1),
-        }
-    }
-    eprintln!("{total} records, {refused} refused, {doubts:#?}");
-}
