@@ -157,10 +157,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     fn steps(&self) -> Vec<u64> {
         let doublings = std::iter::successors(Some(FIRST_RUN_BYTES), |bytes| Some(bytes * 2)).map(|bytes| bytes + BEYOND_BYTES);
         let mut steps: Vec<u64> = [0].into_iter().chain(doublings.take_while(|bytes| *bytes < self.longest_run_bytes)).collect();
-        // Where folded addresses can be sought before the next doubling, they are: half a minute of a slow medium that folds.
-        steps.extend([self.folding_from_bytes, self.longest_run_bytes]);
-        steps.sort_unstable();
-        steps.dedup();
+        steps.push(self.longest_run_bytes);
         steps
     }
 
@@ -204,11 +201,16 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
                 return Ok(None);
             }
             self.prober.bench.part(0.15 + 0.6 * step as f64 / steps.len() as f64, 0.15 + 0.6 * (step + 1) as f64 / steps.len() as f64);
-            self.extend_run(bytes)?;
+            // As soon as the run is long enough, and not when it has doubled: half a minute of a slow medium.
             if !folding_sought && bytes >= self.folding_from_bytes {
                 folding_sought = true;
+                self.extend_run(self.folding_from_bytes)?;
                 self.seek_folding(0)?;
+                if !self.prober.folded.is_empty() {
+                    return Ok(Some(Trouble::Folded));
+                }
             }
+            self.extend_run(bytes)?;
             let seen = self.read_marks(&groups[step])?;
             if !self.prober.folded.is_empty() {
                 return Ok(Some(Trouble::Folded));
