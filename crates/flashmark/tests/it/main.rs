@@ -17,5 +17,6 @@ mod refusals;
 mod replay;
 mod sim_runs;
 mod span;
+mod submit;
 mod support;
 mod watch;

@@ -1,0 +1,368 @@
+//! `flashmark submit` against a listener that says what a server might, and things no server should.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use flate2::read::GzDecoder;
+use record::{Published, Record};
+
+use crate::support::{Flashmark, Ran, Scratch, has_tool};
+
+const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/flashmark-0.1.0-sim.json");
+const TOKEN: &str = "5f0c6d";
+
+/// What a listener heard: the head of the request, and its body.
+struct Heard {
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Heard {
+    fn has(&self, line: &str) -> bool {
+        self.head.lines().any(|found| found.eq_ignore_ascii_case(line))
+    }
+
+    fn unpacked(&self) -> String {
+        let mut text = String::new();
+        GzDecoder::new(self.body.as_slice()).read_to_string(&mut text).unwrap();
+        text
+    }
+}
+
+/// Listens on this machine, gives one answer to whoever comes first, and then no more.
+struct Listener {
+    address: String,
+    heard: Receiver<Heard>,
+}
+
+impl Listener {
+    fn answering(answer: impl Into<Vec<u8>>) -> Listener {
+        let (listener, answer) = (TcpListener::bind("127.0.0.1:0").unwrap(), answer.into());
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (told, heard) = channel();
+        std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            if let Some(request) = request(&mut connection) {
+                let _ = told.send(request);
+            }
+            let _ = connection.write_all(&answer);
+        });
+        Listener { address, heard }
+    }
+
+    fn heard(&self) -> Heard {
+        self.heard.recv_timeout(Duration::from_secs(20)).unwrap()
+    }
+}
+
+/// A request with all of its body; none where what comes is none.
+fn request(connection: &mut TcpStream) -> Option<Heard> {
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 4096]);
+    loop {
+        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            let head = String::from_utf8(bytes[..end].to_vec()).ok()?;
+            let length =
+                head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
+            if bytes.len() >= end + 4 + length {
+                return Some(Heard { head, body: bytes[end + 4..].to_vec() });
+            }
+        }
+        // A greeting of TLS has no empty line.
+        if bytes.first() == Some(&0x16) {
+            return None;
+        }
+        match connection.read(&mut buffer) {
+            Ok(0) | Err(_) => return None,
+            Ok(got) => bytes.extend_from_slice(&buffer[..got]),
+        }
+    }
+}
+
+fn answer(status: &str, kind: &str, more: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{more}Connection: close\r\n\r\n{body}", body.len())
+}
+
+fn receipt(body: &str) -> String {
+    answer("201 Created", "application/json", "", body)
+}
+
+fn problem(status: &str, more: &str, code: &str, reason: &str) -> String {
+    let body = format!(r#"{{"status":{},"code":"{code}","reason":"{reason}"}}"#, &status[..3]);
+    answer(status, "application/problem+json", more, &body)
+}
+
+const ACCEPTED: &str = r#"{"id":"abc234","slug":"x","standing":"accepted","is_new":true,"revision":1,"edit_token":"5f0c6d","page":"/run/abc234","reasons":[]}"#;
+
+/// What comes of `flashmark submit` with these words, whatever tokens and proxies the environment of the tests has.
+fn submit(words: &[&str], token: Option<&str>) -> Ran {
+    let mut command = Flashmark::new().command(&[&["submit"], words].concat());
+    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FLASHMARK_TOKEN"] {
+        command.env_remove(name);
+    }
+    command.envs(token.map(|token| ("FLASHMARK_TOKEN", token)));
+    Ran::of(&mut command)
+}
+
+/// What is said where the server gives this answer to a submission.
+fn said(answer: impl Into<Vec<u8>>) -> String {
+    let listener = Listener::answering(answer);
+    let ran = submit(&[RECORD, "--to", &listener.address, "--yes"], None);
+    let (_, told) = ran.err.split_once("prints all of it.\n").unwrap_or_else(|| panic!("nothing was shown: {ran}"));
+    Ran { err: told.to_owned(), ..ran }.said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")])
+}
+
+#[test]
+fn what_is_shown_is_what_is_sent() {
+    let listener = Listener::answering(receipt(ACCEPTED));
+    let shown = submit(&[RECORD, "--show"], None);
+    assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
+    let ran = submit(&[RECORD, "--to", &format!("{}/", listener.address), "--yes"], None);
+    let heard = listener.heard();
+    assert_eq!(heard.unpacked(), shown.out);
+    assert!(heard.has("POST /api/v1/runs HTTP/1.1"), "{}", heard.head);
+    assert!(heard.has("content-encoding: gzip") && heard.has("content-type: application/json"), "{}", heard.head);
+    assert!(!heard.head.to_ascii_lowercase().contains("authorization"), "{}", heard.head);
+
+    let record = Record::from_json(&std::fs::read_to_string(RECORD).unwrap()).unwrap();
+    assert_eq!(serde_json::from_str::<Published>(&shown.out).unwrap(), Published::from(&record));
+    assert!(!shown.out.contains(&record.run.id) && !shown.out.contains("\"target_path\""));
+    insta::assert_snapshot!(ran.said(&[(&listener.address, "http://SITE"), (RECORD, "RECORD")]), @r"
+exit 0
+This would be sent to http://SITE, for everyone to read:
+  Medium    card 8 GB (simulated medium) 8.00 GB sim
+  Label     a hand-checked sample
+  Measured  by flashmark 0.1.0, suite quick, took 500 ms
+  Results   2 cells with their latencies and curves, 1 left out
+  Size      3.24 kB, 1022 B packed
+  Not sent  serial number and registers of the medium, paths, and names of this machine and its users
+`flashmark submit RUN --show` prints all of it.
+--- and on standard output
+Sent: http://SITE/run/abc234
+It is in the collection.
+
+To change or withdraw it later, keep this token; it is shown only once:
+  5f0c6d
+  FLASHMARK_TOKEN=5f0c6d flashmark submit RECORD --to http://SITE --replace abc234
+  FLASHMARK_TOKEN=5f0c6d flashmark submit --withdraw abc234 --to http://SITE
+");
+}
+
+#[test]
+fn nobody_is_asked_so_nothing_is_sent() {
+    let listener = Listener::answering(receipt(ACCEPTED));
+    let ran = submit(&[RECORD, "--to", &listener.address], None);
+    assert_eq!(ran.code, Some(3), "{ran}");
+    assert!(ran.err.contains("This would be sent") && ran.err.contains("--yes says that it may be"), "{ran}");
+    assert!(listener.heard.try_recv().is_err());
+}
+
+/// `script` gives it a terminal; what is typed comes from the pipe.
+#[test]
+fn who_is_there_is_asked() {
+    if !has_tool("script") {
+        return;
+    }
+    for (typed, code, sent) in [("y\n", 0, true), ("\n", 3, false), ("no\n", 3, false)] {
+        let listener = Listener::answering(receipt(ACCEPTED));
+        let flashmark = Flashmark::new();
+        let program = flashmark.command(&[]);
+        let line = format!("{} submit '{RECORD}' --to {}", program.get_program().to_str().unwrap(), listener.address);
+        let mut command = std::process::Command::new("script");
+        command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("FLASHMARK_HOME", flashmark.home()).env_remove("FLASHMARK_TOKEN");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(code), "{typed:?}: {ran}");
+        assert!(ran.out.contains("Send it? [y/N]"), "{ran}");
+        assert_eq!(listener.heard.try_recv().is_ok(), sent, "{typed:?}");
+    }
+}
+
+#[test]
+fn a_token_goes_to_the_server_and_nowhere_else() {
+    for (flag, token) in [(&["--token", TOKEN][..], None), (&[], Some(TOKEN))] {
+        let listener = Listener::answering(receipt(&ACCEPTED.replace(r#""edit_token":"5f0c6d","#, "")));
+        let ran = submit(&[&[RECORD, "--to", &listener.address, "--yes"], flag].concat(), token);
+        assert_eq!(ran.code, Some(0), "{ran}");
+        assert!(listener.heard().has(&format!("authorization: Bearer {TOKEN}")));
+        assert!(!ran.to_string().contains(TOKEN), "{ran}");
+    }
+}
+
+#[test]
+fn doubts_are_told_and_a_run_that_is_there_is_no_error() {
+    let doubtful = ACCEPTED
+        .replace("accepted", "quarantined")
+        .replace("[]", r#"["random-write-4k is 9 times the median","label has an address in it"]"#);
+    insta::assert_snapshot!(said(receipt(&doubtful)), @r"
+exit 0
+--- and on standard output
+Sent: http://SITE/run/abc234
+Someone will look at it before it is in the collection:
+  - random-write-4k is 9 times the median
+  - label has an address in it
+
+To change or withdraw it later, keep this token; it is shown only once:
+  5f0c6d
+  FLASHMARK_TOKEN=5f0c6d flashmark submit RECORD --to http://SITE --replace abc234
+  FLASHMARK_TOKEN=5f0c6d flashmark submit --withdraw abc234 --to http://SITE
+");
+    let known = r#"{"id":"abc234","slug":"x","standing":"accepted","is_new":false,"revision":2,"page":"/run/abc234"}"#;
+    insta::assert_snapshot!(said(answer("200 OK", "application/json", "", known)), @r"
+exit 0
+--- and on standard output
+It is there already: http://SITE/run/abc234
+It is in the collection.
+");
+}
+
+#[test]
+fn a_run_is_replaced_and_withdrawn_with_its_token() {
+    let replaced = ACCEPTED.replace(r#""revision":1,"edit_token":"5f0c6d","#, r#""revision":2,"#);
+    let listener = Listener::answering(answer("200 OK", "application/json", "", &replaced));
+    let ran = submit(&[RECORD, "--to", &format!("{}/cards", listener.address), "--yes", "--replace", "abc234"], Some(TOKEN));
+    assert!(ran.out.starts_with(&format!("Replaced: {}/cards/run/abc234 (revision 2)\n", listener.address)), "{ran}");
+    let heard = listener.heard();
+    assert!(heard.has("PUT /cards/api/v1/runs/abc234 HTTP/1.1") && heard.has("authorization: Bearer 5f0c6d"), "{}", heard.head);
+    assert!(heard.unpacked().contains("flashmark/1"));
+
+    let listener = Listener::answering(answer("200 OK", "application/json", "", &replaced.replace("accepted", "withdrawn")));
+    let ran = submit(&["--withdraw", "abc234", "--to", &listener.address, "--yes", "--why", "wrong card & reader"], Some(TOKEN));
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "Withdrawn: abc234\n"), "{ran}");
+    let heard = listener.heard();
+    assert!(heard.has("DELETE /api/v1/runs/abc234?why=wrong%20card%20%26%20reader HTTP/1.1"), "{}", heard.head);
+    assert!(heard.body.is_empty());
+}
+
+#[test]
+fn refusals_are_told_in_plain_words() {
+    let all = [
+        problem("413 Content Too Large", "", "too-large", "the body unpacks to more than 67108864 bytes"),
+        problem("422 Unprocessable Content", "", "contradiction", "cells[3] (random-write/2).bytes: 9 bytes in 2 I/Os of 4096"),
+        problem("429 Too Many Requests", "Retry-After: 12\r\n", "too-many-requests", "10 a minute are taken"),
+        problem("503 Service Unavailable", "", "busy", "the database does not answer"),
+        problem("401 Unauthorized", "", "token", "no such token"),
+        problem("404 Not Found", "", "unknown", "no run has this id"),
+    ];
+    insta::assert_snapshot!(all.map(said).join("\n"), @r"
+exit 2
+flashmark: http://SITE: the run is too large: the body unpacks to more than 67108864 bytes
+
+exit 2
+flashmark: http://SITE: the run was not taken (contradiction): cells[3] (random-write/2).bytes: 9 bytes in 2 I/Os of 4096
+
+exit 5
+flashmark: http://SITE: too much was sent in too short a time: 10 a minute are taken; try again in 12 s
+
+exit 5
+flashmark: http://SITE: the server cannot do it now: the database does not answer; try again later
+
+exit 2
+flashmark: http://SITE: the token does not allow this: no such token
+
+exit 2
+flashmark: http://SITE: there is no such run: no run has this id
+");
+}
+
+#[test]
+fn what_is_no_server_of_ours_is_said_to_be_none() {
+    let page = "<html><body>It works!</body></html>";
+    let all = [
+        answer("200 OK", "text/html", "", page),
+        answer("405 Method Not Allowed", "text/html", "", page),
+        answer("301 Moved Permanently", "text/html", "Location: https://elsewhere.example/\r\n", page),
+        answer("200 OK", "application/json", "", "{}"),
+        String::new(),
+    ];
+    insta::assert_snapshot!(all.map(said).join("\n"), @r"
+exit 2
+flashmark: http://SITE is no collection of Flashmark: it answers 200 OK, and nothing that flashmark-site would say; is the address right?
+
+exit 2
+flashmark: http://SITE is no collection of Flashmark: it answers 405 Method Not Allowed, and nothing that flashmark-site would say; is the address right?
+
+exit 2
+flashmark: http://SITE points to 'https://elsewhere.example/'; if you trust that, give it with --to
+
+exit 2
+flashmark: http://SITE is no collection of Flashmark: it answers 200 OK, and nothing that flashmark-site would say; is the address right?
+
+exit 5
+flashmark: cannot reach http://SITE: it ended the connection without an answer
+");
+    let garbage = said("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n\r\n");
+    assert!(garbage.starts_with("exit 5\n") && garbage.contains("does not speak HTTP"), "{garbage}");
+    let endless = said(answer("200 OK", "application/json", "", &" ".repeat(2 << 20)));
+    assert!(endless.starts_with("exit 5\n") && endless.contains("longer than any"), "{endless}");
+}
+
+#[test]
+fn a_hostile_server_writes_nothing_of_its_own_on_the_terminal() {
+    let hostile = r#"{"id":"abc\u001b[2J","standing":"acc\nepted","is_new":true,"revision":1,"edit_token":"a\u001b]0;b","page":"/run/\u001b[31mx","reasons":["\u001b[1;1Hhello\u202e"]}"#;
+    let told = said(receipt(hostile));
+    assert!(told.starts_with("exit 0\n"), "{told}");
+    assert!(!told.chars().any(|c| c == '\u{1b}' || c == '\u{202e}'), "{told:?}");
+    let long = said(problem("422 Unprocessable Content", "", "x", &"long ".repeat(5000)));
+    assert!(long.len() < 1000, "{}", long.len());
+}
+
+#[test]
+fn where_nothing_can_be_reached_it_says_why() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refused = submit(&[RECORD, "--to", &format!("http://{closed}"), "--yes"], None);
+    assert_eq!(refused.code, Some(5), "{refused}");
+    assert!(refused.err.ends_with("the connection was refused: nothing listens there\n"), "{refused}");
+
+    let nobody = submit(&[RECORD, "--to", "https://nobody.invalid", "--yes"], None);
+    assert_eq!(nobody.code, Some(5), "{nobody}");
+    assert!(nobody.err.contains("cannot reach https://nobody.invalid: "), "{nobody}");
+
+    let plain = Listener::answering(answer("400 Bad Request", "text/html", "", "what?"));
+    let encrypted = submit(&[RECORD, "--to", &plain.address.replace("http:", "https:"), "--yes"], None);
+    assert_eq!(encrypted.code, Some(5), "{encrypted}");
+    assert!(encrypted.err.contains("the encrypted connection cannot be made"), "{encrypted}");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_anything_is_sent() {
+    let scratch = Scratch::new();
+    let other = scratch.file("other.json", r#"{"schema":"other/1"}"#);
+    let all = [
+        submit(&[RECORD], None),
+        submit(&[RECORD, "--to", "cards.example.org", "--yes"], None),
+        submit(&[RECORD, "--to", "ftp://cards.example.org", "--yes"], None),
+        submit(&[RECORD, "--to", "https://jane:secret@cards.example.org/", "--yes"], None),
+        submit(&[RECORD, "--to", "https://cards.example.org", "--replace", "abc", "--yes"], None),
+        submit(&[RECORD, "--to", "https://cards.example.org", "--replace", "../x", "--yes"], Some(TOKEN)),
+        submit(&[RECORD, "--to", "https://cards.example.org", "--yes"], Some("a b")),
+        submit(&["no-such-run", "--to", "https://cards.example.org", "--yes"], None),
+        submit(&[other.to_str().unwrap(), "--to", "https://cards.example.org", "--yes"], None),
+    ];
+    assert!(all.iter().all(|ran| ran.code == Some(2)));
+    let said: Vec<String> =
+        all.iter().map(|ran| ran.err.replace(other.to_str().unwrap(), "FILE").lines().next().unwrap_or("").to_owned()).collect();
+    insta::assert_snapshot!(said.join("\n"), @r"
+error: the following required arguments were not provided:
+flashmark: 'cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
+flashmark: 'ftp://cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
+flashmark: 'https://jane:secret@cards.example.org/' is no address of a collection: it is more or less than a host and a path; write https://HOST
+flashmark: only who sent a run can change it: give the token that was printed then with --token or FLASHMARK_TOKEN
+flashmark: '../x' is no id of a run in a collection; its page ends with it
+flashmark: the token holds characters that no token has
+flashmark: there is no run 'no-such-run'; `flashmark runs` lists them
+flashmark: 'FILE': not a flashmark record: its schema is 'other/1', not 'flashmark/1'
+");
+}
+
+#[test]
+fn a_token_over_an_open_line_is_warned_of() {
+    let warned = submit(&[RECORD, "--to", "http://192.0.2.1"], Some(TOKEN));
+    assert!(warned.code == Some(3) && warned.err.contains("unencrypted"), "{warned}");
+    let quiet = submit(&[RECORD, "--to", "http://127.0.0.1:9"], Some(TOKEN));
+    assert!(quiet.code == Some(3) && !quiet.err.contains("unencrypted"), "{quiet}");
+}
