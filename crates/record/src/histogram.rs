@@ -96,13 +96,20 @@ impl Histogram {
     /// The counts to add to; its text is then no longer true.
     #[inline]
     fn counts_mut(&mut self) -> &mut Counts {
-        if let Held::Told(told) = &self.0 {
-            self.0 = Held::Counted(told.counts().clone());
+        if matches!(self.0, Held::Told(_)) {
+            self.make_counted();
         }
         match &mut self.0 {
             Held::Counted(counts) => counts,
             Held::Told(_) => unreachable!("it was replaced above"),
         }
+    }
+
+    /// Apart from where counting is, which happens for every I/O.
+    #[cold]
+    #[inline(never)]
+    fn make_counted(&mut self) {
+        self.0 = Held::Counted(self.counts().clone());
     }
 
     /// Counts one latency. Zero counts as 1 ns; the caller flags it.

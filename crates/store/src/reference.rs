@@ -8,26 +8,43 @@ mod cells;
 mod entries;
 mod yardsticks;
 
+use std::io::Read as _;
 use std::sync::LazyLock;
 
+use flate2::read::DeflateDecoder;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
 pub use entries::entries;
 pub use yardsticks::{Yardstick, yardsticks};
 
+macro_rules! tables {
+    ($($name:literal,)*) => {
+        [$(($name, include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".deflate")))),*]
+    };
+}
+
+/// The tables as build.rs compressed them.
+const COMPRESSED: [(&str, &[u8]); 9] = tables! {
+    "articles",
+    "flashbench_posts",
+    "iozone_posts",
+    "jamesachambers_pi_storage_2019",
+    "olpc_sdcard_testing",
+    "pidramble_microsd",
+    "same_script_posts",
+    "small_tables",
+    "speed_class_thresholds",
+};
+
 /// The tables: name and text. Facts with their source; serial numbers and names of persons are left out.
-pub const TABLES: [(&str, &str); 9] = [
-    ("articles", include_str!("../reference/articles.csv")),
-    ("flashbench_posts", include_str!("../reference/flashbench_posts.csv")),
-    ("iozone_posts", include_str!("../reference/iozone_posts.csv")),
-    ("jamesachambers_pi_storage_2019", include_str!("../reference/jamesachambers_pi_storage_2019.csv")),
-    ("olpc_sdcard_testing", include_str!("../reference/olpc_sdcard_testing.csv")),
-    ("pidramble_microsd", include_str!("../reference/pidramble_microsd.csv")),
-    ("same_script_posts", include_str!("../reference/same_script_posts.csv")),
-    ("small_tables", include_str!("../reference/small_tables.csv")),
-    ("speed_class_thresholds", include_str!("../reference/speed_class_thresholds.csv")),
-];
+pub fn tables() -> impl Iterator<Item = (&'static str, String)> {
+    COMPRESSED.into_iter().map(|(table, bytes)| {
+        let mut text = String::new();
+        DeflateDecoder::new(bytes).read_to_string(&mut text).expect("build.rs compressed a text");
+        (table, text)
+    })
+}
 
 /// What stands behind a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -151,7 +168,7 @@ fn yes_or_no<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>,
     }
 }
 
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| TABLES.iter().flat_map(|(table, text)| read(table, text)).collect());
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| tables().flat_map(|(table, text)| read(table, &text)).collect());
 
 /// All published figures, table by table, in the order of their sources.
 pub fn rows() -> &'static [Row] {
@@ -163,7 +180,7 @@ pub fn row(row_id: &str) -> Option<&'static Row> {
     rows().iter().find(|row| row.row_id == row_id)
 }
 
-fn read(table: &'static str, text: &'static str) -> Vec<Row> {
+fn read(table: &'static str, text: &str) -> Vec<Row> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     // A test reads all of it: the tables are part of the program.
     reader.deserialize().map(|row| Row { table, ..row.expect("the built-in tables are well formed") }).collect()

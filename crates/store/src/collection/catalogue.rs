@@ -80,14 +80,17 @@ impl Catalogue {
     /// How many lines fit, and the numbers of those at these places in their order.
     pub fn find(&self, asked: &Asked, from: usize, count: usize) -> (u64, Vec<u64>) {
         let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let mut fit: Vec<&Known> = lines.known.iter().filter(|line| asked.fits(line)).collect();
+        let with_key = |(at, line): (usize, &Known)| (key(line, asked.sort, asked.reversed), at);
+        let mut fit: Vec<(u128, usize)> = lines.known.iter().enumerate().filter(|(_, line)| asked.fits(line)).map(with_key).collect();
         let total = fit.len();
         if from >= total {
             return (total as u64, Vec::new());
         }
         let to = total.min(from.saturating_add(count));
-        // Only as much is sorted as is needed.
-        let order = |a: &&Known, b: &&Known| compare(a, b, asked.sort, asked.reversed);
+        // Only as much is sorted as is needed, and by keys that lie together; the lines are looked at only where those are alike.
+        let order = |(a, at): &(u128, usize), (b, other): &(u128, usize)| {
+            a.cmp(b).then_with(|| compare(&lines.known[*at], &lines.known[*other], asked.sort, asked.reversed))
+        };
         if from > 0 {
             fit.select_nth_unstable_by(from, order);
         }
@@ -97,8 +100,35 @@ impl Catalogue {
         }
         let page = &mut rest[..to - from];
         page.sort_unstable_by(order);
-        (total as u64, page.iter().map(|line| line.number).collect())
+        (total as u64, page.iter().map(|(_, at)| lines.known[*at].number).collect())
     }
+}
+
+/// A number by which most lines are already told apart: of two in the order of [`compare`] the first has not the larger one.
+fn key(line: &Known, sort: SortBy, reversed: bool) -> u128 {
+    // Both falling where the one that is the usual order is.
+    let (falling, key) = match sort {
+        SortBy::Figure(figure) => match line.median(figure) {
+            None => return u128::MAX,
+            Some(median) => (!figure.smaller_is_better(), u128::from(ordered(median))),
+        },
+        SortBy::Name => (false, beginning(&line.name)),
+        SortBy::Capacity => (false, u128::from(line.capacity_gb)),
+        SortBy::Runs => (true, u128::from(line.runs)),
+        SortBy::Latest => (true, beginning(&line.latest)),
+    };
+    if falling != reversed { !key } else { key }
+}
+
+/// The bits of a number, so that they are in its order (IEEE 754, totalOrder).
+fn ordered(number: f64) -> u64 {
+    let bits = number.to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The first bytes of a text as a number.
+fn beginning(text: &str) -> u128 {
+    text.bytes().chain(std::iter::repeat(0)).take(16).fold(0, |number, byte| number << 8 | u128::from(byte))
 }
 
 impl Lines {

@@ -13,6 +13,9 @@ use super::error::Fault;
 const PATIENCE: Duration = Duration::from_secs(20);
 /// "flmk", in the file's header: what kind of file it is.
 const APPLICATION_ID: i64 = 0x666c_6d6b;
+/// Pages in the log (of 4 kB) at which whoever commits takes them over into the file, which takes as long as many commits. A run with all its
+/// curves is some sixty: less than one submission in a hundred has to wait for it.
+const LOG_PAGES: u32 = 8192;
 /// Statements that are kept ready; the table alone has a few dozen.
 const PREPARED: usize = 200;
 
@@ -34,7 +37,7 @@ impl Sqlite {
         // Somebody else's file is left as it is.
         if !opened.is_foreign()? {
             // A commit is on the medium when it returns: what was acknowledged survives a power cut too.
-            opened.script("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
+            opened.script(&format!("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = {LOG_PAGES}"))?;
         }
         Ok(opened)
     }
