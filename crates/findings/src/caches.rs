@@ -176,8 +176,13 @@ fn without_outliers(points: &[[f64; 2]]) -> Vec<f64> {
 
 /// The cliffs of a rate that falls from level to level and never rises. `origin` is where the first axis begins.
 pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
+    first_fall(series, origin).filter(|cliff| cliff.levels.windows(2).all(|pair| pair[1].1 < pair[0].1))
+}
+
+/// The levels of a rate whose first change is a fall, whatever comes later.
+pub(crate) fn first_fall(series: &Series, origin: f64) -> Option<Cliff> {
     let levels: Vec<(f64, f64)> = levels(series).into_iter().map(|(end, rate)| (end - origin, rate)).collect();
-    let falls = levels.len() > 1 && levels.windows(2).all(|pair| pair[1].1 < pair[0].1);
+    let falls = levels.len() > 1 && levels[1].1 < levels[0].1;
     // Eight windows must really be fast: the first stretch cannot be shorter than that, and would hide a few behind their mean.
     let middle = |levels: &[(f64, f64)]| (levels[0].1 * levels[1].1).sqrt();
     let fast = |levels: &[(f64, f64)]| series.points.iter().filter(|[x, y]| x - origin <= levels[0].0 && *y > middle(levels)).count();

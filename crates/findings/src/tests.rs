@@ -266,6 +266,9 @@ fn caches_that_run_full_and_media_that_get_hot() {
     check(&hot, "throttling", true);
     check(&hot, "slc-cache", false);
     check(&with(vec![fill("first", &[(620, 2e9), (120, 0.7e9), (160, 2e9), (120, 0.7e9)])]), "throttling", true);
+    // Fast again in the end, for too short a time to make a level; the pause tells.
+    let late = with(vec![fill("first", &[(100, 100e6), (60, 10e6), (3, 100e6)]), fill("after-idle-30", &[(60, 100e6), (60, 10e6)])]);
+    check(&late, "throttling", true);
     // Within a second nothing gets hot: that is a host with other work.
     check(&with(vec![fill("first", &[(40, 2e9), (20, 0.7e9), (30, 2e9), (20, 0.7e9)])]), "throttling", false);
     let clean = with(vec![fill("first", &[(150, 60e6)])]);

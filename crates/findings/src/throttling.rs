@@ -6,7 +6,7 @@
 use record::units::{Nanos, significant};
 use record::{Axis, Cell, Finding, Flag, Record, Series};
 
-use crate::caches::{cliff, levels, longest_fills};
+use crate::caches::{cliff, first_fall, levels, longest_fills};
 use crate::draft::Draft;
 use crate::figure::{self, Figure};
 
@@ -87,10 +87,10 @@ fn came_back(record: &Record) -> Vec<(&Cell, f64, f64)> {
         .collect()
 }
 
-/// Where the rate of a cell falls for the first time, in bytes, and its last level.
+/// Where the rate of a cell falls for the first time, in bytes, and its slowest level. What is hot may be fast again before the cell ends.
 fn fall(cell: &Cell) -> Option<(f64, f64)> {
-    let found = cliff(along(cell)?, 0.0)?;
-    Some((found.at, found.levels.last()?.1))
+    let found = first_fall(along(cell)?, 0.0)?;
+    Some((found.at, found.levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min)))
 }
 
 fn along(cell: &Cell) -> Option<&Series> {

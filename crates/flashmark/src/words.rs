@@ -28,6 +28,13 @@ pub fn cell(test: &str, params: &Params) -> String {
     words
 }
 
+/// What a cell without a rate of its own has: how long its I/Os took. A replay goes at the rate of what was recorded.
+fn typical(cell: &Cell) -> String {
+    let latency = cell.metrics.latency_ns.as_ref();
+    let told = latency.and_then(|latency| Some((latency.p50?, latency.max)));
+    told.map_or("nothing measured".to_owned(), |(p50, max)| format!("typically {}, worst {}", Nanos(p50), Nanos(max)))
+}
+
 /// A cell's main figure: what the test is about, with its interval.
 pub fn figure(cell: &Cell) -> String {
     let metrics = &cell.metrics;
@@ -44,7 +51,7 @@ pub fn figure(cell: &Cell) -> String {
     let (value, estimate) = match (metrics.bps, metrics.iops) {
         (Some(bps), _) if large => (BytesPerSecond(bps.value).to_string(), bps),
         (_, Some(iops)) => (Iops(iops.value).to_string(), iops),
-        _ => return "nothing measured".to_owned(),
+        _ => return typical(cell),
     };
     let interval = match estimate.ci95 {
         Some([low, high]) if estimate.value > 0.0 => format!(" ± {} %", significant((high - low) / 2.0 / estimate.value * 100.0)),

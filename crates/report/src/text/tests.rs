@@ -169,6 +169,16 @@ fn nothing_is_known() {
 }
 
 #[test]
+fn a_run_of_other_tests_has_no_random_writes_to_speak_of() {
+    let mut record = demo::good();
+    record.plan.retain(|cell| cell.test == "seek");
+    record.cells.retain(|cell| cell.test == "seek");
+    assert!(!record.cells.is_empty());
+    let text = summary(&record, 80, false);
+    assert!(text.contains("Seek") && !text.contains("Random write"), "{text}");
+}
+
+#[test]
 fn every_cell_of_a_broken_run() {
     insta::assert_snapshot!(table(&demo::broken()), @r#"
     Generic </script><img src=x onerror=alert(1)> [2J & "quotes", USB stick, 31.9 GB, behind a reader, a file on ext4
