@@ -365,6 +365,19 @@ fn numbers_that_contradict_each_other() {
 ");
 }
 
+/// Reads, writes and flushes of a replay are the same minutes, looked at three times.
+#[test]
+fn the_cells_of_a_replay_may_add_up_to_more_than_the_run() {
+    let with_cells = |test: &str| {
+        let mut run = honest();
+        run.cells = ["1", "2", "3"].map(|number| measured(&format!("{test}/{number}"), &[700_000_000; 200])).into();
+        run.elapsed_ns = 200 * 700_000_000;
+        run
+    };
+    assert_eq!(read_plain(&json_of(&with_cells("replay"))).map(|upload| upload.run.cells.len()), Ok(3));
+    assert!(read_plain(&json_of(&with_cells("random-write"))).is_err());
+}
+
 #[test]
 fn what_the_link_or_the_medium_has_no_room_for() {
     insta::assert_snapshot!(listed([
