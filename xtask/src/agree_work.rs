@@ -213,7 +213,9 @@ fn fio(mounted: &Mounted<'_>, folder: &Path, form: &Form) -> Result<Measured> {
     let flushed = File::open(folder).and_then(|folder| Ok(rustix::fs::syncfs(&folder)?));
     flushed.context("syncing before fio")?;
     let mut command = mounted.ground.pinned(Path::new("fio"));
-    command.args(cells::FIO).args(form.fio).arg(format!("--directory={}", folder.display())).arg("--output-format=json");
+    // fio makes its files' names when it reads `--filename`: without the directory in front they lie where it was started.
+    command.arg("--name=agree").arg(format!("--directory={}", folder.display()));
+    command.args(cells::FIO).args(form.fio).arg("--output-format=json");
     let output = command.output().context("taskset does not start")?;
     ensure!(output.status.success(), "fio {}: {}", form.name, String::from_utf8_lossy(&output.stderr).trim());
     let text = String::from_utf8_lossy(&output.stdout);

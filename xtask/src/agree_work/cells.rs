@@ -17,8 +17,7 @@ pub const WORKS: [(&str, &[&str]); 2] = [
 ];
 
 /// What all jobs have in common: records of 4 KiB of one repeated byte, past the page cache, one at a time.
-pub const FIO: [&str; 9] = [
-    "--name=agree",
+pub const FIO: [&str; 8] = [
     "--bs=4k",
     "--direct=1",
     "--thread",
