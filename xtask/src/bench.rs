@@ -6,6 +6,7 @@
 mod collection;
 mod made;
 mod publish;
+mod served;
 
 use std::fmt::Write as _;
 use std::fs;

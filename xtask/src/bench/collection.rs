@@ -10,11 +10,12 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use record::collection::Origin;
+use record::collection::Query;
 use record::{Published, Record};
-use store::collection::{Address, Collection, Submission};
+use store::collection::{Address, Collection};
 
 use super::made::{self, Dice, Made};
+use super::served::Served;
 use crate::section;
 
 /// Where the table is kept, under which heading.
@@ -64,14 +65,15 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(flags.runs >= flags.models && flags.models > 0, "each model needs a run");
     let dir = tempfile::tempdir_in(&flags.dir).with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
     let file = dir.path().join("collection.db");
-    let mut rows = measure("SQLite", flags, &Address::Sqlite(file.clone()), || Ok(()), || Ok(fs::metadata(&file)?.len()))?;
+    let sqlite = Address::Sqlite(file.clone());
+    let mut rows = measure("SQLite", root, flags, &sqlite, || Ok(()), || Ok(fs::metadata(&file)?.len()))?;
     drop(dir);
     match cluster::Cluster::start()? {
         Some(cluster) => {
             let url = cluster.database()?;
             // What its housekeeping would do a minute later.
             let settle = || cluster.psql(&url, "VACUUM ANALYZE").map(drop);
-            rows.extend(measure("PostgreSQL", flags, &Address::parse(&url)?, settle, || cluster.bytes())?);
+            rows.extend(measure("PostgreSQL", root, flags, &Address::parse(&url)?, settle, || cluster.bytes())?);
         }
         None => eprintln!("PostgreSQL is left out"),
     }
@@ -105,6 +107,10 @@ impl Row {
         Row { what: what.into(), on, found: Found::Times(times), target_ms: Some(target_ms) }
     }
 
+    fn figure(what: &str, on: &'static str, words: String) -> Row {
+        Row { what: what.to_owned(), on, found: Found::Words(words), target_ms: None }
+    }
+
     fn holds(&self) -> bool {
         match (&self.found, self.target_ms) {
             (Found::Times(times), Some(target)) => quantile(times, 0.99) < target,
@@ -125,6 +131,7 @@ fn ms(since: Instant) -> f64 {
 
 fn measure(
     on: &'static str,
+    root: &Path,
     flags: &Flags,
     address: &Address,
     settle: impl Fn() -> std::io::Result<()>,
@@ -142,42 +149,59 @@ fn measure(
     }
     let loaded = begun.elapsed().as_secs_f64();
     settle()?;
-    let words = |what: &str, text: String| Row { what: what.to_owned(), on, found: Found::Words(text), target_ms: None };
     let bytes = size()?;
     let mut rows = vec![
-        words("made, a thousand runs a transaction", format!("{loaded:.0} s ({:.0} runs a second)", flags.runs as f64 / loaded)),
-        words("size, with all indices", format!("{:.2} GB ({:.1} kB a run)", bytes as f64 / 1e9, bytes as f64 / 1e3 / flags.runs as f64)),
+        Row::figure("made, a thousand runs a transaction", on, format!("{loaded:.0} s ({:.0} runs a second)", flags.runs as f64 / loaded)),
+        Row::figure(
+            "size, with all indices",
+            on,
+            format!("{:.2} GB ({:.1} kB a run)", bytes as f64 / 1e9, bytes as f64 / 1e3 / flags.runs as f64),
+        ),
     ];
-    rows.push(Row::times("a page of the table, one at a time", on, alone(&collection, flags)?, PAGE_MS));
-    rows.push(Row::times(format!("a page of the table, {} a second", flags.rate), on, paced(&collection, flags)?, PAGE_MS));
-    rows.push(Row::times("a submission", on, submissions(&collection, &made, |dice| dice.below(flags.models))?, SUBMISSION_MS));
+    let lines = |query: &Query| Ok(collection.lines(query)?);
+    rows.push(Row::times("what a page of the table shows, one at a time", on, alone(flags, lines)?, PAGE_MS));
+    rows.push(Row::times(
+        "a submission to the store",
+        on,
+        submissions(&collection, &made, |dice| dice.below(flags.models))?,
+        SUBMISSION_MS,
+    ));
     let most = format!("a submission to the model with most runs ({})", made.most_runs());
     rows.push(Row::times(most, on, submissions(&collection, &made, |_| 0)?, SUBMISSION_MS));
+    drop(collection);
+    let served = Served::start(root, &address.to_string())?;
+    let table = |query: &Query| served.table(query);
+    rows.push(Row::times("the page of the table by HTTP, one at a time", on, alone(flags, table)?, PAGE_MS));
+    rows.push(Row::times(format!("the page of the table by HTTP, {} a second", flags.rate), on, paced(flags, table)?, PAGE_MS));
+    rows.push(Row::figure("the largest of these pages, packed", on, largest(&served)?));
     if let Some(file) = &flags.record {
         let run = Published::from(&Record::from_json(&fs::read_to_string(file)?)?);
-        let what =
-            format!("a submission of a real run of {} cells, {} kB of JSON", run.cells.len(), serde_json::to_vec(&run)?.len() / 1000);
-        rows.push(Row::times(what, on, real_submissions(&collection, &run)?, SUBMISSION_MS));
+        let what = format!(
+            "a submission by HTTP of a real run of {} cells, {} kB of JSON",
+            run.cells.len(),
+            serde_json::to_vec(&run)?.len() / 1000
+        );
+        rows.push(Row::times(what, on, real_submissions(&served, &run)?, SUBMISSION_MS));
     }
     Ok(rows)
 }
 
 /// Pages one after the other, with any sort and filter.
-fn alone(collection: &Collection, flags: &Flags) -> Result<Vec<f64>> {
+fn alone<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P>) -> Result<Vec<f64>> {
     let mut dice = Dice::new(1);
     let count = flags.rate * flags.seconds;
     (0..count)
         .map(|_| {
             let query = made::query(&mut dice);
             let begun = Instant::now();
-            collection.lines(&query)?;
+            page(&query)?;
             Ok(ms(begun))
         })
         .collect()
 }
 
 /// Pages at a steady rate, whether those before are done or not. The time counts from the moment at which a page was due.
-fn paced(collection: &Collection, flags: &Flags) -> Result<Vec<f64>> {
+fn paced<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P> + Sync) -> Result<Vec<f64>> {
     let count = flags.rate * flags.seconds;
     let next = Mutex::new((0, Dice::new(2)));
     let begun = Instant::now();
@@ -194,7 +218,7 @@ fn paced(collection: &Collection, flags: &Flags) -> Result<Vec<f64>> {
             };
             let due = begun + Duration::from_secs_f64(number as f64 / flags.rate as f64);
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
-            collection.lines(&query)?;
+            page(&query)?;
             times.push(ms(due));
         }
     };
@@ -219,15 +243,20 @@ fn submissions(collection: &Collection, made: &Made, model: impl Fn(&mut Dice) -
         .collect()
 }
 
-fn real_submissions(collection: &Collection, run: &Published) -> Result<Vec<f64>> {
-    let headline = findings::headline(&run.to_record("bench"));
+/// Kilobytes of the largest of a thousand pages.
+fn largest(served: &Served) -> Result<String> {
+    let mut dice = Dice::new(4);
+    let bytes = (0..1000).map(|_| served.table(&made::query(&mut dice))).collect::<Result<Vec<usize>>>()?;
+    Ok(format!("{:.0} kB", bytes.into_iter().max().unwrap_or_default() as f64 / 1e3))
+}
+
+fn real_submissions(served: &Served, run: &Published) -> Result<Vec<f64>> {
     (0..SUBMISSIONS)
         .map(|number| {
             // Another content each time.
             let run = Published { seed: number, ..run.clone() };
-            let submission = Submission::new(run, headline.clone(), Origin::Measured, "2026-06-01T00:00:00Z");
             let begun = Instant::now();
-            collection.submit(submission)?;
+            served.submit(&run)?;
             Ok(ms(begun))
         })
         .collect()

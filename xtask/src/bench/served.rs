@@ -1,0 +1,68 @@
+//! The site as released, on a collection: what somebody waits for is the whole answer, not the query behind it.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use record::Published;
+use record::collection::Query;
+use report::collection::query;
+
+/// A server that runs until this is dropped.
+pub struct Served {
+    child: Child,
+    at: String,
+    agent: ureq::Agent,
+}
+
+impl Served {
+    /// The server of `root`'s sources, on the collection at that address, on a free port of this machine.
+    pub fn start(root: &Path, database: &str) -> Result<Served> {
+        let built =
+            Command::new("cargo").args(["build", "--release", "--quiet", "--package", "flashmark-site"]).current_dir(root).status()?;
+        ensure!(built.success(), "the release build failed");
+        let mut command = Command::new(root.join("target/release/flashmark-site"));
+        command.args([
+            "--listen",
+            "127.0.0.1:0",
+            "--no-reference",
+            "--per-minute",
+            "1000000",
+            "--burst",
+            "1000000",
+            "--database",
+            database,
+        ]);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("the server cannot be started")?;
+        let said = BufReader::new(child.stdout.take().context("no standard output")?).lines();
+        let at = said.map_while(Result::ok).find_map(|line| Some(line.strip_prefix("Listening on ")?.trim_end_matches('/').to_owned()));
+        let agent = ureq::Agent::config_builder().proxy(None).build().into();
+        Ok(Served { child, at: at.context("the server did not start")?, agent })
+    }
+
+    /// One page of the table, packed as browsers ask for it; its bytes on the wire.
+    pub fn table(&self, query: &Query) -> Result<usize> {
+        let address = format!("{}/?{}", self.at, query::to_text(query));
+        // The server sends it packed; that it is not unpacked here is the client's business, as it is in a browser.
+        let mut answer = self.agent.get(&address).header("Accept-Encoding", "gzip").call()?;
+        Ok(answer.body_mut().read_to_vec()?.len())
+    }
+
+    /// Submits a run, as JSON as it is; what is no new run is an error.
+    pub fn submit(&self, run: &Published) -> Result<()> {
+        let body = serde_json::to_vec(run)?;
+        let address = format!("{}/api/v1/runs", self.at);
+        let answer = self.agent.post(&address).header("Content-Type", "application/json").send(&body[..])?;
+        ensure!(answer.status() == 201, "{address}: {}", answer.status());
+        Ok(())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It is measured, not judged: how it ends does not matter here.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
