@@ -143,7 +143,7 @@ impl Test for Capacity {
             prober.bench.owes(false);
         }
         let Prober { mut outcome, shown, .. } = prober;
-        if outcome.cell.stop != Stop::Error && outcome.cell.stop != Stop::Interrupted {
+        if !outcome.is_over() {
             outcome.cell.stop = if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
         }
         if found.kind.is_none() && shown.values().any(|seen| matches!(seen, Seen::Changed | Seen::Stale | Seen::Unusable)) {

@@ -380,7 +380,7 @@ impl<'a, 'b> Prober<'a, 'b> {
                 self.errors += 1;
                 Ok(false)
             }
-            (stop @ (Stop::Error | Stop::Interrupted), error) => {
+            (stop, error) if stop.cut_short() => {
                 self.outcome.end(stop, error);
                 Err(Halt::Over)
             }
