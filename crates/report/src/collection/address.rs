@@ -62,8 +62,8 @@ pub fn shelves() -> Vec<Shelf> {
         kind => super::kind_head(kind) + "s",
     };
     let mut shelves = vec![Shelf { name: "All".to_owned(), query: Query::default() }];
-    let kinds = query::KINDS.iter().filter(|(kind, _)| *kind != MediumKind::Simulated);
-    shelves.extend(kinds.map(|(kind, _)| Shelf { name: plural(*kind), query: Query { kinds: vec![*kind], ..Query::default() } }));
+    let kinds = MediumKind::ALL.into_iter().filter(|kind| *kind != MediumKind::Simulated);
+    shelves.extend(kinds.map(|kind| Shelf { name: plural(kind), query: Query { kinds: vec![kind], ..Query::default() } }));
     let origin = |name: &str, origin| Shelf { name: name.to_owned(), query: Query { origins: vec![origin], ..Query::default() } };
     shelves.push(origin("Reference data", Origin::Reference));
     shelves.push(origin("Simulated", Origin::Simulated));
@@ -82,8 +82,8 @@ pub fn file_of(asked: &Query) -> Option<String> {
         return Some(format!("{stem}{number}.html"));
     }
     let stem = match (&plain.kinds[..], &plain.origins[..], plain.fakes) {
-        ([kind], [], None) => format!("kind-{}", query::kind_name(*kind)),
-        ([], [origin], None) => query::origin_name(*origin).to_owned(),
+        ([kind], [], None) => format!("kind-{}", kind.name()),
+        ([], [origin], None) => origin.name().to_owned(),
         ([], [], Some(true)) => "fakes".to_owned(),
         _ => return None,
     };

@@ -10,7 +10,7 @@ use record::{MediumKind, Record};
 
 use super::address::{Links, Site};
 use super::table::MOST_COMPARED;
-use super::{Shell, figures, kind_head, query, table};
+use super::{Shell, figures, kind_head, table};
 use crate::chart::{Along, AxisSpec, Chart, Line as Curved, Mark, Point, Reference, Scale, Stroke, Style, Unit};
 use crate::compare::CurveView;
 use crate::html::view::{PanelView, panel};
@@ -51,7 +51,7 @@ pub fn choose(site: &Site, kinds: &[MediumKind]) -> String {
 
 /// Where the comparison of a kind lies in a tree.
 pub fn ready_file(kind: MediumKind) -> String {
-    format!("compare/{}.html", query::kind_name(kind))
+    format!("compare/{}.html", kind.name())
 }
 
 #[derive(Template)]
@@ -161,7 +161,7 @@ fn records(media: &[(Line, Vec<Entry>)]) -> Vec<Record> {
 fn called(line: &Line, media: &[(Line, Vec<Entry>)]) -> String {
     let name = words::clean(&line.name);
     let twins = media.iter().filter(|(other, _)| words::clean(&other.name) == name).count();
-    let what = if line.is_fake { "fakes" } else { query::origin_name(line.origin) };
+    let what = if line.is_fake { "fakes" } else { line.origin.name() };
     if twins > 1 { format!("{name} ({what})") } else { name }
 }
 

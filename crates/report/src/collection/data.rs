@@ -4,7 +4,6 @@ use record::collection::{Entry, Figure, Line, Spread};
 use record::{Cell, Histogram, Sample, Series};
 use serde_json::{Value, json};
 
-use super::query;
 use crate::words;
 
 /// One line as JSON on one line of text.
@@ -94,11 +93,11 @@ pub fn line_csv(line: &Line) -> String {
     let mut fields = vec![
         text(&line.slug),
         text(&line.name),
-        query::kind_name(line.model.kind).to_owned(),
+        line.model.kind.name().to_owned(),
         text(&line.model.vendor),
         text(&line.model.model),
         line.model.capacity_gb.to_string(),
-        query::origin_name(line.origin).to_owned(),
+        line.origin.name().to_owned(),
         text(line.interface.as_deref().unwrap_or_default()),
         text(&line.classes.join(" ")),
         line.runs.to_string(),
@@ -141,9 +140,9 @@ pub fn short_json(line: &Line) -> String {
     json!([
         line.slug,
         words::clean(&line.name),
-        query::kind_name(line.model.kind),
+        line.model.kind.name(),
         line.model.capacity_gb,
-        query::origin_name(line.origin),
+        line.origin.name(),
         words::clean(line.interface.as_deref().unwrap_or_default()),
         words::clean(&line.classes.join(" ")),
         line.runs,

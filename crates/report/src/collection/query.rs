@@ -26,35 +26,6 @@ pub fn unit_name(unit: Unit) -> &'static str {
     }
 }
 
-/// Kinds as they stand in addresses.
-pub const KINDS: [(MediumKind, &str); 11] = [
-    (MediumKind::Sd, "sd"),
-    (MediumKind::Emmc, "emmc"),
-    (MediumKind::Usb, "usb"),
-    (MediumKind::CompactFlash, "compact-flash"),
-    (MediumKind::Ssd, "ssd"),
-    (MediumKind::Nvme, "nvme"),
-    (MediumKind::Disk, "disk"),
-    (MediumKind::Virtual, "virtual"),
-    (MediumKind::Loop, "loop"),
-    (MediumKind::Simulated, "simulated"),
-    (MediumKind::Unknown, "unknown"),
-];
-
-/// Origins as they stand in addresses.
-pub const ORIGINS: [(Origin, &str); 4] =
-    [(Origin::Measured, "measured"), (Origin::Imported, "imported"), (Origin::Reference, "reference"), (Origin::Simulated, "simulated")];
-
-/// The word of a kind.
-pub fn kind_name(kind: MediumKind) -> &'static str {
-    KINDS.iter().find(|(known, _)| *known == kind).map_or("unknown", |(_, name)| name)
-}
-
-/// The word of an origin.
-pub fn origin_name(origin: Origin) -> &'static str {
-    ORIGINS.iter().find(|(known, _)| *known == origin).map_or("measured", |(_, name)| name)
-}
-
 /// The word of an order.
 pub fn sort_name(sort: SortBy) -> &'static str {
     match sort {
@@ -82,8 +53,8 @@ pub fn to_text(query: &Query) -> String {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     let mut add = |name, value: Option<String>| pairs.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)));
     add("q", Some(query.words.clone()));
-    query.kinds.iter().for_each(|kind| add("kind", Some(kind_name(*kind).to_owned())));
-    query.origins.iter().for_each(|origin| add("origin", Some(origin_name(*origin).to_owned())));
+    query.kinds.iter().for_each(|kind| add("kind", Some(kind.name().to_owned())));
+    query.origins.iter().for_each(|origin| add("origin", Some(origin.name().to_owned())));
     add("from-gb", query.capacity_from_gb.map(|gb| gb.to_string()));
     add("to-gb", query.capacity_to_gb.map(|gb| gb.to_string()));
     add("class", query.class.clone());
@@ -117,8 +88,8 @@ fn set(query: &mut Query, name: &str, value: &str) {
     let number = || value.parse::<u64>().ok();
     match name {
         "q" => query.words = value.to_owned(),
-        "kind" => query.kinds.extend(KINDS.iter().find(|(_, known)| *known == value).map(|(kind, _)| *kind)),
-        "origin" => query.origins.extend(ORIGINS.iter().find(|(_, known)| *known == value).map(|(origin, _)| *origin)),
+        "kind" => query.kinds.extend(MediumKind::named(value)),
+        "origin" => query.origins.extend(Origin::named(value)),
         "from-gb" => query.capacity_from_gb = number(),
         "to-gb" => query.capacity_to_gb = number(),
         "class" => query.class = Some(value.to_owned()),

@@ -1,6 +1,7 @@
 //! The wide table: every medium a line, random write first, worst stall second.
 
 use askama::Template;
+use record::MediumKind;
 use record::collection::{Figure, Line, Origin, Page, Query, SortBy};
 use record::units::significant;
 
@@ -266,11 +267,12 @@ fn form(links: &Links, asked: &Query) -> Form {
         }
     };
     let folded = asked.at_least.iter().any(|(figure, _)| !matches!(figure, Figure::RandomWrite4k | Figure::WorstStall));
-    let kind = |(kind, name): &(record::MediumKind, &'static str)| (*name, super::kind_head(*kind), asked.kinds.contains(kind));
+    let kind = |kind: MediumKind| (kind.name(), super::kind_head(kind), asked.kinds.contains(&kind));
+    let origin = |origin: Origin| (origin.name(), origin_words(origin), asked.origins.contains(&origin));
     Form {
         action: links.table(&Query::default()),
-        kinds: query::KINDS.iter().filter(|(kind, _)| *kind != record::MediumKind::Simulated).map(kind).collect(),
-        origins: query::ORIGINS.iter().map(|(origin, name)| (*name, origin_words(*origin), asked.origins.contains(origin))).collect(),
+        kinds: MediumKind::ALL.into_iter().filter(|kind| *kind != MediumKind::Simulated).map(kind).collect(),
+        origins: Origin::ALL.into_iter().map(origin).collect(),
         classes: CLASSES.iter().map(|class| (*class, asked.class.as_deref() == Some(*class))).collect(),
         from_gb: shown(asked.capacity_from_gb),
         to_gb: shown(asked.capacity_to_gb),

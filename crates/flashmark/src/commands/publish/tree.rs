@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
+use record::MediumKind;
 use record::collection::{Entry, Figure, Line, Model, Origin, Page, Query, SortBy};
 use report::collection::data::{self, Bulk};
 use report::collection::{self as pages, Item, MOST_COMPARED, Site, query};
@@ -163,7 +164,7 @@ fn feed(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()
 /// The best of each kind side by side, and the page on which the script compares others.
 fn comparisons(tree: &Tree, site: &Site, source: &Source, lines: &[&Line]) -> Result<()> {
     let mut ready = Vec::new();
-    for (kind, _) in query::KINDS {
+    for kind in MediumKind::ALL {
         let fits = |line: &Line| line.model.kind == kind && !line.is_fake && line.figures.contains_key(&Figure::RandomWrite4k);
         let mut best: Vec<&Line> = lines.iter().copied().filter(|line| fits(line) && line.origin != Origin::Simulated).collect();
         pages::order(&mut best, SortBy::Figure(Figure::RandomWrite4k));
