@@ -350,9 +350,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
 
     /// Whether damage that strikes anywhere as often as below the real size may have taken all that is lost above it.
     fn is_by_chance(&self, real_bytes: u64) -> bool {
-        let lost_of = |points: Vec<bool>| (points.iter().filter(|present| !**present).count(), points.len());
-        let (lost, below) = lost_of(self.evidence.iter().filter(|(place, _)| *place < real_bytes).map(|point| point.1).collect());
-        let (gone, _) = lost_of(self.evidence.iter().filter(|(place, _)| *place >= real_bytes).map(|point| point.1).collect());
+        let [(lost, below), (gone, _)] = self.lost_around(real_bytes);
         let share = (lost + 1) as f64 / (below + 2) as f64;
         share.powi(gone as i32) > LIKELY
     }
@@ -366,10 +364,20 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
 
     /// Whether places are lost below the real size, or kept above, as no honest fake has them.
     fn is_scattered(&self, real_bytes: u64) -> bool {
-        let share = |points: Vec<bool>| points.iter().filter(|wrong| **wrong).count() as f64 / points.len().max(1) as f64;
-        let below = self.evidence.iter().filter(|(place, _)| *place < real_bytes).map(|(_, present)| !present);
-        let above = self.evidence.iter().filter(|(place, _)| *place >= real_bytes).map(|(_, present)| *present);
-        share(below.collect()).max(share(above.collect())) > SCATTERED
+        let [(lost, below), (gone, above)] = self.lost_around(real_bytes);
+        let share = |wrong: usize, asked: usize| wrong as f64 / asked.max(1) as f64;
+        share(lost, below).max(share(above - gone, above)) > SCATTERED
+    }
+
+    /// How many of the places that were asked are lost, and how many were asked: below the real size, and from there on.
+    fn lost_around(&self, real_bytes: u64) -> [(usize, usize); 2] {
+        let mut counts = [(0, 0); 2];
+        for (place, present) in &self.evidence {
+            let (lost, asked) = &mut counts[usize::from(*place >= real_bytes)];
+            *lost += usize::from(!present);
+            *asked += 1;
+        }
+        counts
     }
 
     fn damaged(&mut self) -> Flow {
