@@ -136,7 +136,9 @@ pub async fn table(State(app): State<App>, RawQuery(text): RawQuery, wants: Want
     let name = format!("table?{}", query::to_text(&asked));
     live(&app, &wants, name, move |collection, site| {
         let page = collection.lines(&asked)?;
-        Ok(Made::page(made::table(site, &page, &asked)))
+        let shelves = collection.filled(made::shelves().into_iter().map(|shelf| shelf.query))?;
+        let site = Site { shelves: Some(shelves), ..site.clone() };
+        Ok(Made::page(made::table(&site, &page, &asked)))
     })
     .await
 }

@@ -164,7 +164,12 @@ impl Axis {
             return fine;
         }
         let coarse = (1..).map(coarse).find(|ticks| ticks.len() <= most).unwrap_or_default();
-        if coarse.len() >= 2 { coarse } else { fine.into_iter().step_by(2).collect() }
+        if coarse.len() >= 2 {
+            return coarse;
+        }
+        // Hardly a decade, or more of them than have room: some of the fine ones, a few more than asked for if need be.
+        let step = fine.len().div_ceil(2 * most + 2).max(2);
+        fine.into_iter().step_by(step).collect()
     }
 
     fn steps(&self, most: usize) -> Vec<f64> {

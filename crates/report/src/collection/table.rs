@@ -98,7 +98,8 @@ struct Form {
     thresholds: Vec<Threshold>,
     fakes: &'static str,
     sort: &'static str,
-    open: bool,
+    /// How many of the fields that are folded away hold something.
+    folded: usize,
 }
 
 struct Threshold {
@@ -255,6 +256,7 @@ pub(crate) fn short_verdict(verdict: &str) -> String {
 
 fn form(links: &Links, asked: &Query) -> Form {
     let shown = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let first = |figure: &Figure| matches!(figure, Figure::RandomWrite4k | Figure::WorstStall);
     let threshold = |figure: Figure| {
         let unit = query::unit_name(figure.unit());
         let set = asked.at_least.iter().find(|(known, _)| *known == figure).map(|(_, value)| value / query::unit_factor(figure.unit()));
@@ -263,10 +265,19 @@ fn form(links: &Links, asked: &Query) -> Form {
             label: format!("{}, at {}", figures::head(figure), if figure.smaller_is_better() { "most" } else { "least" }),
             unit,
             value: set.map(significant_or_whole).unwrap_or_default(),
-            first: matches!(figure, Figure::RandomWrite4k | Figure::WorstStall),
+            first: first(&figure),
         }
     };
-    let folded = asked.at_least.iter().any(|(figure, _)| !matches!(figure, Figure::RandomWrite4k | Figure::WorstStall));
+    let folded = [
+        !asked.kinds.is_empty(),
+        !asked.origins.is_empty(),
+        asked.capacity_from_gb.is_some(),
+        asked.capacity_to_gb.is_some(),
+        asked.class.is_some(),
+        asked.interface.is_some(),
+        asked.fakes.is_some(),
+    ];
+    let thresholds = asked.at_least.iter().filter(|(figure, _)| !first(figure)).count();
     let kind = |kind: MediumKind| (kind.name(), super::kind_head(kind), asked.kinds.contains(&kind));
     let origin = |origin: Origin| (origin.name(), origin_words(origin), asked.origins.contains(&origin));
     Form {
@@ -280,11 +291,7 @@ fn form(links: &Links, asked: &Query) -> Form {
         thresholds: Figure::ALL.into_iter().map(threshold).collect(),
         fakes: asked.fakes.map_or("", |only| if only { "only" } else { "none" }),
         sort: query::sort_name(sort_of(asked)),
-        open: folded
-            || asked.class.is_some()
-            || asked.interface.is_some()
-            || asked.fakes.is_some() && shelf_of(asked).is_none()
-            || asked.capacity_from_gb.or(asked.capacity_to_gb).is_some(),
+        folded: thresholds + folded.into_iter().filter(|is_set| *is_set).count(),
     }
 }
 

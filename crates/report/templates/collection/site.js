@@ -229,7 +229,14 @@
           try { history.replaceState(null, "", text ? "?" + text : location.pathname); } catch (error) { /* a page from a file may not */ }
         }
       };
+      var fold = function () {
+        var set = {};
+        form.querySelectorAll("details [name]").forEach(function (field) { if (field.name !== "sort" && state.get(field.name)) set[field.name] = true; });
+        var count = Object.keys(set).length;
+        document.getElementById("more").textContent = count ? ": " + count + " set" : "";
+      };
       var show = function () {
+        fold();
         return load(source).then(function (lines) {
           found = lines.filter(fits);
           order(found);
@@ -242,7 +249,6 @@
           if (field.type === "checkbox") field.checked = state.getAll(field.name).indexOf(field.value) >= 0;
           else if (state.get(field.name) !== null) field.value = state.get(field.name);
         });
-        if (["class", "interface", "from-gb", "to-gb", "kind", "origin"].some(function (name) { return state.get(name); })) form.querySelector("details").open = true;
       };
       var far = function () {
         document.getElementById("summary").textContent = "The data cannot be read from here: a page opened from a file may not. Any file server will do. Sorting works without.";

@@ -130,9 +130,7 @@ fn searches(browser: &mut Browser, sent: &Sent) {
 fn filters_and_sorts(browser: &mut Browser, ground: &Ground) {
     let fits =
         |line: &Line| line.origin != Origin::Simulated && line.model.kind == MediumKind::Sd && (4..=32).contains(&line.model.capacity_gb);
-    if browser.value("document.querySelector('#filter details').open") != json!(true) {
-        browser.click("#filter details summary");
-    }
+    browser.click("#filter details summary");
     browser.click("input[name=kind][value=sd]");
     browser.fill("input[name=from-gb]", "4");
     browser.fill("input[name=to-gb]", "32");

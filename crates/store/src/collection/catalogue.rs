@@ -77,6 +77,12 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Whether any line fits.
+    pub fn has(&self, asked: &Asked) -> bool {
+        let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        lines.known.iter().any(|line| asked.fits(line))
+    }
+
     /// How many lines fit, and the numbers of those at these places in their order.
     pub fn find(&self, asked: &Asked, from: usize, count: usize) -> (u64, Vec<u64>) {
         let lines = self.0.read().unwrap_or_else(PoisonError::into_inner);

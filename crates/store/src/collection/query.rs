@@ -93,4 +93,13 @@ impl Collection {
             Ok(Page { lines, total })
         })
     }
+
+    /// Those of these queries that some line fits.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn filled(&self, queries: impl IntoIterator<Item = Query>) -> Result<Vec<Query>, CollectionError> {
+        self.pool.look(|connection| self.catalogue.catch_up(connection))?;
+        Ok(queries.into_iter().filter(|query| self.catalogue.has(&Asked::of(query))).collect())
+    }
 }

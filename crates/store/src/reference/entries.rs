@@ -56,9 +56,15 @@ fn entry(rows: &[&'static Row]) -> Option<Entry> {
         standing: Standing::Accepted,
         revision: 1,
         model: Model::of(&run),
-        headline: Headline { figures: figures(rows), ..Headline::default() },
+        headline: Headline { figures: figures(rows), is_fake: is_called_fake(first), ..Headline::default() },
         run,
     })
+}
+
+/// Whether the source says that the medium is not what is printed on it.
+fn is_called_fake(row: &Row) -> bool {
+    let name = row.device_model.to_lowercase();
+    ["counterfeit", "fake"].iter().any(|word| name.contains(word))
 }
 
 /// Cells under names as in runs of ours.

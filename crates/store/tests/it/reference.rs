@@ -207,3 +207,9 @@ fn yardsticks_are_looked_up_and_not_typed_in() {
     assert!(yardsticks().iter().any(|one| one.figure == Figure::RandomWrite4k && !one.is_limit));
     assert_eq!(row("article-00001").unwrap().value.as_ref().unwrap().text, "8.3");
 }
+
+#[test]
+fn what_its_source_calls_counterfeit_is_listed_apart() {
+    let fakes: Vec<String> = entries().into_iter().filter(|entry| entry.headline.is_fake).map(|entry| entry.id).collect();
+    assert_eq!(fakes, ["reference-ssp-00107"]);
+}

@@ -148,6 +148,7 @@ pub fn pages_are_those_of_a_naive_filter_and_sort(database: &Database) {
             expected.into_iter().skip(per_page * query.page as usize).take(per_page).map(|line| line.slug.as_str()).collect();
         let page = collection.lines(&query).unwrap();
         prop_assert_eq!(page.total, total);
+        prop_assert_eq!(collection.filled([query.clone()]).unwrap().len(), usize::from(total > 0));
         prop_assert_eq!(page.lines.iter().map(|line| line.slug.as_str()).collect::<Vec<_>>(), expected);
         Ok(())
     });
