@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::outputs::Outputs;
+
 /// Tells how storage really behaves.
 #[derive(Debug, Parser)]
 #[command(name = "flashmark", version, about, propagate_version = true, arg_required_else_help = true, after_help = AFTER_HELP)]
@@ -100,6 +102,20 @@ pub struct RunFlags {
     /// The longest the run may take, for example 10m.
     #[arg(long, value_name = "DURATION")]
     pub time_limit: Option<String>,
+    /// What may be touched, and how.
+    #[command(flatten)]
+    pub access: AccessFlags,
+    /// Prints what would be done (tests, bytes written, wear, time) and does nothing.
+    #[arg(long)]
+    pub plan: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub outputs: Outputs,
+}
+
+/// What of a target may be touched, and how: flags of what measures it.
+#[derive(Debug, Args)]
+pub struct AccessFlags {
     /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none).
     #[arg(long, value_name = "ID")]
     pub erase: Option<String>,
@@ -109,18 +125,6 @@ pub struct RunFlags {
     /// How I/O is issued.
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "uring", "psync"])]
     pub engine: String,
-    /// Writes the record there as well; - for standard output.
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
-    /// Writes the page there; without it, it is kept with the run.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Prints what would be done (tests, bytes written, wear, time) and does nothing.
-    #[arg(long)]
-    pub plan: bool,
-    /// No progress on the screen.
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// Flags of `resume`.
@@ -128,15 +132,9 @@ pub struct RunFlags {
 pub struct ResumeFlags {
     /// Which run: its id, the beginning of it, or "latest"; without it, the latest unfinished one.
     pub run: Option<String>,
-    /// Writes the record there as well; - for standard output.
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
-    /// Writes the page there.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// No progress on the screen.
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub outputs: Outputs,
 }
 
 /// Flags of `show`.

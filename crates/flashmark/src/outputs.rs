@@ -3,23 +3,48 @@
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
+use clap::Args;
 use record::Record;
 use store::{RunDir, atomic_write};
 
-use crate::exit::{OrExit, Result};
+use crate::exit::{OrExit, Result, usage};
 
 /// Name of the page in a run's directory.
 pub const PAGE_FILE: &str = "report.html";
 
-/// Where results go beside the store.
-#[derive(Clone, Debug, Default)]
+/// Where results go beside the store, as typed.
+#[derive(Clone, Debug, Args)]
 pub struct Outputs {
-    /// The record; "-" is standard output.
+    /// Writes the record there as well; - for standard output.
+    #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// The page.
+    /// Writes the page there; without it, it is kept with the run.
+    #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// No progress.
+    /// No progress on the screen.
+    #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl Outputs {
+    /// Whether files can be written there, before anything is measured.
+    pub fn check(&self) -> Result<()> {
+        check(self.json.iter().chain(&self.html))
+    }
+}
+
+/// Whether files can be written there; "-" is standard output.
+pub fn check<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
+    for path in paths.filter(|path| path.as_os_str() != "-") {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return usage(format_args!("{}: there is no directory {}; make it first", path.display(), folder.display()));
+        }
+        if path.is_dir() {
+            return usage(format_args!("{}: this is a directory; name a file in it", path.display()));
+        }
+    }
+    Ok(())
 }
 
 /// Delivers a record: summary on the terminal, page, record file.

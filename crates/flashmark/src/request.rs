@@ -1,7 +1,6 @@
 //! From flags to what is meant: everything that can be checked without touching the target.
 
 use std::fs;
-use std::path::PathBuf;
 
 use device::Extent;
 use findings::Use;
@@ -14,6 +13,7 @@ use suite::definition::Suite;
 use crate::claims;
 use crate::cli::RunFlags;
 use crate::exit::{OrExit, Result, usage};
+use crate::outputs::Outputs;
 
 /// What the user wants measured, and how. Kept in the journal, so that a run can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,53 +50,32 @@ pub struct Wanted {
     pub choice: Choice,
     /// The user's words.
     pub label: Option<String>,
-    /// Where the record goes beside the store.
-    pub json: Option<PathBuf>,
-    /// Where the page goes.
-    pub html: Option<PathBuf>,
+    /// Where results go beside the store.
+    pub outputs: Outputs,
     /// Only say what would be done.
     pub plan_only: bool,
-    /// No progress.
-    pub quiet: bool,
 }
 
 /// Reads the flags of `run`.
 pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
     let suite = read_suite(&flags.suite)?;
-    let time_limit_ns = flags.time_limit.as_deref().map(|text| text.parse::<Nanos>().map(|ns| ns.0)).transpose();
-    let time_limit_ns = time_limit_ns.map_err(|error| anyhow::anyhow!("--time-limit: {error}")).or_usage()?;
+    let time_limit_ns = flags.time_limit.as_deref().map(read_time_limit).transpose()?;
     let set = flags.set.iter().map(|text| read_setting(text)).collect::<Result<_>>()?;
     let choice = Choice { only: flags.only.clone(), skip: flags.skip.clone(), set, time_limit_ns };
-    for path in flags.json.iter().chain(&flags.html).filter(|path| path.as_os_str() != "-") {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            return usage(format_args!("{}: there is no directory {}; make it first", path.display(), folder.display()));
-        }
-        if path.is_dir() {
-            return usage(format_args!("{}: this is a directory; name a file in it", path.display()));
-        }
-    }
+    flags.outputs.check()?;
     let request = Request {
         target: flags.target.clone(),
-        erase: flags.erase.clone(),
+        erase: flags.access.erase.clone(),
         restoring: choice.only.iter().any(|name| suite::catalogue::find(name).is_ok_and(|test| test.needs().restores)),
-        span: flags.span.as_deref().map(read_span).transpose()?,
-        engine: flags.engine.clone(),
+        span: flags.access.span.as_deref().map(read_span).transpose()?,
+        engine: flags.access.engine.clone(),
         seed: flags.seed.unwrap_or_else(|| if flags.target.starts_with("sim:") { 1 } else { fresh_seed() }),
         claims: flags.claim.as_deref().map(claims::read).transpose()?,
         uses: read_uses(&flags.uses)?,
         time_limit_ns: time_limit_ns.or(suite.time_limit_ns),
         file_bytes: file_bytes(&suite, &choice),
     };
-    let wanted = Wanted {
-        suite,
-        choice,
-        label: flags.label.clone(),
-        json: flags.json.clone(),
-        html: flags.html.clone(),
-        plan_only: flags.plan,
-        quiet: flags.quiet,
-    };
+    let wanted = Wanted { suite, choice, label: flags.label.clone(), outputs: flags.outputs.clone(), plan_only: flags.plan };
     Ok((request, wanted))
 }
 
@@ -121,6 +100,11 @@ pub fn read_uses(names: &[String]) -> Result<Vec<Use>> {
         .collect::<std::result::Result<_, _>>()
         .map_err(|error| anyhow::anyhow!("--for: {error}"))
         .or_usage()
+}
+
+/// Reads `--time-limit`, in nanoseconds.
+pub fn read_time_limit(text: &str) -> Result<u64> {
+    text.parse::<Nanos>().map(|ns| ns.0).map_err(|error| anyhow::anyhow!("--time-limit: {error}")).or_usage()
 }
 
 /// Takes `test.setting=value` apart.

@@ -81,7 +81,8 @@ fn go_on(dir: &RunDir, request: serde_json::Value, flags: &ResumeFlags) -> Resul
     let request: Request = serde_json::from_value(request).or_usage()?;
     let lock = dir.lock().or_refuse()?;
     let record = dir.replay().or_usage()?.record;
-    let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet, ..Outputs::default() };
+    let crate::outputs::Outputs { json, html, quiet } = flags.outputs.clone();
+    let outputs = Outputs { json, html, quiet, ..Outputs::default() };
     if record.run.ended == Ended::Complete && dir.record_path().exists() {
         outputs.deliver(&record, dir)?;
         return Ok(Exit::Done);

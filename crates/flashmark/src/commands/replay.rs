@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
-use jiff::Timestamp;
 use lab::replay::{self, Fit, Heard, Outcome, Pace, Placing, Player, Settings};
 use lab::trace::{self, Survey, Trace};
 use record::units::{Bytes, Nanos};
@@ -15,7 +14,8 @@ use record::{Cell, Ended, Stop, TargetKind};
 use store::{Ending, Journal, RunDir, Store};
 use suite::{Event, Plan, Progress};
 
-use crate::commands::run::opening;
+use crate::cli::AccessFlags;
+use crate::commands::run::{opening, run_id};
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::opened::Opened;
 use crate::outputs::{self, Outputs, print};
@@ -54,27 +54,15 @@ pub struct ReplayFlags {
     /// The data that is written comes from this number.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none).
-    #[arg(long, value_name = "ID")]
-    pub erase: Option<String>,
-    /// Touches only this range of a raw medium or file, for example 1GiB+64MiB.
-    #[arg(long, value_name = "OFFSET+SIZE")]
-    pub span: Option<String>,
-    /// How I/O is issued.
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = ["auto", "uring", "psync"])]
-    pub engine: String,
-    /// Writes the record there as well; - for standard output.
-    #[arg(long, value_name = "FILE|-")]
-    pub json: Option<PathBuf>,
-    /// Writes the page there; without it, it is kept with the run.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    /// What may be touched, and how.
+    #[command(flatten)]
+    pub access: AccessFlags,
     /// Prints what is in the trace and what would be done, and does nothing.
     #[arg(long)]
     pub plan: bool,
-    /// No progress on the screen.
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// Where results go.
+    #[command(flatten)]
+    pub outputs: Outputs,
 }
 
 /// `--fit` as typed.
@@ -91,7 +79,7 @@ pub enum FitFlag {
 /// Runs the command.
 pub fn run(flags: &ReplayFlags) -> Result {
     let settings = settings(flags)?;
-    check_outputs(flags)?;
+    flags.outputs.check()?;
     let mut request = request(flags)?;
     let stop = signals::listen()?;
     let trace = trace::open(&flags.trace).or_usage()?;
@@ -113,22 +101,11 @@ pub fn run(flags: &ReplayFlags) -> Result {
         print(&describe(&trace, &survey, &plan, &opened))?;
         return Ok(Exit::Done);
     }
-    let opening = opening(&run_id(flags, &opened), &request, flags.label.clone(), &opened, &plan)?;
+    let opening = opening(&run_id(&request, &plan.suite, &opened), &request, flags.label.clone(), &opened, &plan)?;
     let dir = Store::open(Store::default_root()).create(&opening.run.id, &opening).or_internal()?;
     let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
-    let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
+    let outputs = flags.outputs.clone();
     Sitting { opened, plan, placing, survey, trace, settings, stop, dir, journal, outputs }.hold()
-}
-
-/// A replay of an hour must not end in a file that cannot be written.
-fn check_outputs(flags: &ReplayFlags) -> Result<()> {
-    for path in flags.json.iter().chain(&flags.html).filter(|path| path.as_os_str() != "-") {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) || path.is_dir() {
-            return usage(format_args!("{}: this is not a file in a directory that exists; name one that can be written", path.display()));
-        }
-    }
-    Ok(())
 }
 
 fn settings(flags: &ReplayFlags) -> Result<Settings> {
@@ -149,29 +126,12 @@ fn settings(flags: &ReplayFlags) -> Result<Settings> {
 }
 
 fn request(flags: &ReplayFlags) -> Result<Request> {
-    let span = flags.span.as_deref().map(crate::request::read_span).transpose()?;
+    let span = flags.access.span.as_deref().map(crate::request::read_span).transpose()?;
     // As a journal has it: what a replay knows nothing of is as if it had not been said.
     let said = serde_json::json!({
-        "target": flags.target, "erase": flags.erase, "span": span, "engine": flags.engine, "seed": flags.seed, "file_bytes": 0
+        "target": flags.target, "erase": flags.access.erase, "span": span, "engine": flags.access.engine, "seed": flags.seed, "file_bytes": 0
     });
     serde_json::from_value(said).or_internal()
-}
-
-/// A simulated replay is named by what it is, a real one by its time.
-fn run_id(flags: &ReplayFlags, opened: &Opened) -> String {
-    let plain = |text: &str| -> String {
-        let dashed = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect::<String>();
-        dashed.trim_matches('-').to_owned()
-    };
-    if opened.is_simulated() {
-        format!("sim-{}-replay-{}", plain(request_name(flags)), flags.seed)
-    } else {
-        format!("{}-{}-replay", Timestamp::now().strftime("%Y%m%d-%H%M%S"), plain(&opened.short_name()))
-    }
-}
-
-fn request_name(flags: &ReplayFlags) -> &str {
-    flags.target.trim_start_matches("sim:")
 }
 
 /// What is in the trace and what would be done, for `--plan`.

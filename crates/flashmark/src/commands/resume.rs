@@ -9,7 +9,7 @@ use crate::commands::matrix;
 use crate::commands::run::software;
 use crate::exit::{Exit, OrExit, Result, usage};
 use crate::opened::Opened;
-use crate::outputs::{Outputs, print};
+use crate::outputs::print;
 use crate::request::Request;
 use crate::session::{Sitting, conclude_late};
 
@@ -35,18 +35,17 @@ pub fn run(flags: &ResumeFlags) -> Result {
             dir.name()
         ));
     }
-    let outputs = Outputs { json: flags.json.clone(), html: flags.html.clone(), quiet: flags.quiet };
     let request: Request = serde_json::from_value(replayed.command.clone()).or_usage()?;
     let done: Vec<_> = replayed.finished_cells().cloned().collect();
     let record = replayed.record;
     let skipped = |id: &str| record.skipped.iter().any(|skip| skip.test == id);
     if record.plan.iter().all(|planned| done.iter().any(|cell| cell.id == planned.id) || skipped(&planned.id)) {
         let said_so = record.run.ended == Ended::Complete && dir.record_path().exists();
-        if said_so && flags.json.is_none() && flags.html.is_none() {
+        if said_so && flags.outputs.json.is_none() && flags.outputs.html.is_none() {
             print(&format!("{} is finished; show it with: flashmark show {}\n", dir.name(), dir.name()))?;
             return Ok(Exit::Done);
         }
-        return conclude_late(&dir, lock, &request, &outputs);
+        return conclude_late(&dir, lock, &request, &flags.outputs);
     }
     let opened = Opened::open(&request)?;
     opened.same_as(&record).or_refuse()?;
@@ -55,5 +54,5 @@ pub fn run(flags: &ResumeFlags) -> Result {
     let mut journal = dir.journal(lock).or_internal()?;
     let resumed = Resumed { started: opened.now(), host: opened.host.clone(), software: software() };
     journal.append(&resumed.into()).or_internal()?;
-    Sitting { opened, plan, request, dir, journal, done, used_ns: record.run.elapsed_ns, outputs }.hold()
+    Sitting { opened, plan, request, dir, journal, done, used_ns: record.run.elapsed_ns, outputs: flags.outputs.clone() }.hold()
 }

@@ -9,8 +9,8 @@ use suite::Plan;
 use crate::cli::RunFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::opened::Opened;
-use crate::outputs::{Outputs, print};
-use crate::request::{self, Request, Wanted};
+use crate::outputs::print;
+use crate::request::{self, Request};
 use crate::screen;
 use crate::session::Sitting;
 
@@ -23,12 +23,11 @@ pub fn run(flags: &RunFlags) -> Result {
         print(&describe(&plan, &opened))?;
         return Ok(Exit::Done);
     }
-    let id = run_id(&request, &wanted, &opened);
+    let id = run_id(&request, &plan.suite, &opened);
     let opening = opening(&id, &request, wanted.label.clone(), &opened, &plan)?;
     let dir = Store::open(Store::default_root()).create(&id, &opening).or_internal()?;
     let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
-    let outputs = Outputs { json: wanted.json, html: wanted.html, quiet: wanted.quiet };
-    Sitting { opened, plan, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
+    Sitting { opened, plan, request, dir, journal, done: Vec::new(), used_ns: 0, outputs: wanted.outputs }.hold()
 }
 
 /// The first line of the journal: everything known before the first cell.
@@ -69,10 +68,10 @@ pub fn software() -> Software {
 }
 
 /// A simulated run is named by what it is, so that its record is the same each time; a real one by its time.
-fn run_id(request: &Request, wanted: &Wanted, opened: &Opened) -> String {
+pub fn run_id(request: &Request, suite: &str, opened: &Opened) -> String {
     let what = if opened.is_simulated() { request.target.trim_start_matches("sim:").to_owned() } else { opened.short_name() };
     let plain: String = what.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    let suite: String = wanted.suite.name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    let suite: String = suite.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let name = plain.trim_matches('-');
     if opened.is_simulated() {
         format!("sim-{name}-{suite}-{}", request.seed)

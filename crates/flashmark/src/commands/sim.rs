@@ -2,8 +2,8 @@
 
 use sim::Profile;
 
-use crate::exit::{Exit, Result};
-use crate::opened::{find_profile, profile_text};
+use crate::exit::{Exit, OrExit, Result};
+use crate::opened::profile_text;
 use crate::outputs::print;
 
 /// `flashmark sim list`.
@@ -19,7 +19,7 @@ pub fn list() -> Result {
 pub fn show(name: &str) -> Result {
     let name = name.strip_prefix("sim:").unwrap_or(name);
     let text = profile_text(name)?;
-    find_profile(name)?; // what is shown is a profile
+    Profile::parse(name, &text).or_usage()?; // what is shown is a profile
     print(&text)?;
     Ok(Exit::Done)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use record::Record;
 use store::{RunDir, atomic_write};
 
-use crate::exit::{OrExit, Result, usage};
+use crate::exit::{OrExit, Result};
 use crate::outputs::{self, PAGE_FILE, print};
 
 /// Name of the workbook in a run's directory.
@@ -31,16 +31,7 @@ pub struct Outputs {
 impl Outputs {
     /// Whether files can be written there, before hours are spent.
     pub fn check(&self) -> Result<()> {
-        for path in [&self.json, &self.html, &self.xlsx, &self.csv].into_iter().flatten().filter(|path| path.as_os_str() != "-") {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-                return usage(format_args!("{}: there is no directory {}; make it first", path.display(), folder.display()));
-            }
-            if path.is_dir() {
-                return usage(format_args!("{}: this is a directory; name a file in it", path.display()));
-            }
-        }
-        Ok(())
+        outputs::check([&self.json, &self.html, &self.xlsx, &self.csv].into_iter().flatten())
     }
 
     /// Delivers a record: tables and recommendation on the terminal; page, workbook and raw values into the run's directory and where the user

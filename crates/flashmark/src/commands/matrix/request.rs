@@ -2,7 +2,7 @@
 
 use lab::matrix::{Axes, Combination, LeftOut, TRACE_PREFIX, TraceWork};
 use lab::work::Work;
-use record::units::{Bytes, MIB, Nanos};
+use record::units::{Bytes, MIB};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::MatrixFlags;
@@ -50,8 +50,7 @@ pub fn read(flags: &MatrixFlags) -> Result<Request> {
     }
     let filesystems = filesystems(&flags.fs)?;
     let settings = flags.set.iter().map(|text| setting(text)).collect::<Result<Vec<_>>>()?;
-    let time_limit_ns = flags.time_limit.as_deref().map(|text| text.parse::<Nanos>().map(|ns| ns.0)).transpose();
-    let time_limit_ns = time_limit_ns.map_err(|error| anyhow::anyhow!("--time-limit: {error}")).or_usage()?;
+    let time_limit_ns = flags.time_limit.as_deref().map(crate::request::read_time_limit).transpose()?;
     let axes = Axes {
         filesystems,
         aligns: once(flags.align.iter().map(|word| word == "yes")),
