@@ -1,13 +1,13 @@
 //! The page of a medium: the verdict, its figures, charts, every run with where it was made, and what hosts do to it.
 
 use askama::Template;
+use record::Record;
 use record::collection::{Entry, Figure, Line, Origin, Unit};
-use record::{Finding, Record, Severity};
 
 use super::address::{Links, Site};
 use super::hosts::{self, Host};
 use super::{Shell, figures, table};
-use crate::html::view::{PanelView, panel};
+use crate::html::view::{FindingView, PanelView, is_told_first, panel};
 use crate::{panels, words};
 
 /// The most runs that are listed on a page; all are in the medium's JSON.
@@ -49,14 +49,6 @@ struct MediumPage<'a> {
     all_runs: usize,
     json: String,
     compare: String,
-}
-
-struct FindingView {
-    class: &'static str,
-    statement: String,
-    evidence: Vec<String>,
-    confidence: Option<String>,
-    about: Option<String>,
 }
 
 struct FigureRow {
@@ -206,25 +198,14 @@ fn fakes_said(line: &Line, beside: &[Line]) -> Option<String> {
 
 /// The verdict and what is wrong with the medium, of the run shown; the line's own verdict where that run says none.
 fn findings_of(line: &Line, record: Option<&Record>, links: &Links) -> Vec<FindingView> {
-    let first = |finding: &&Finding| finding.id == "verdict" || finding.severity == Severity::Failure;
-    let mut found: Vec<FindingView> =
-        record.into_iter().flat_map(|record| &record.findings).filter(first).map(|finding| finding_view(finding, links)).collect();
+    let pages = links.text("findings") + "#";
+    let first = record.into_iter().flat_map(|record| &record.findings).filter(|finding| is_told_first(finding));
+    let mut found: Vec<FindingView> = first.map(|finding| FindingView::of(finding, &pages)).collect();
     let said = record.is_some_and(|record| record.findings.iter().any(|finding| finding.id == "verdict"));
     if let (false, Some(verdict)) = (said, &line.verdict) {
-        let statement = words::clean(verdict);
-        found.insert(0, FindingView { class: "info", statement, evidence: Vec::new(), confidence: None, about: None });
+        found.insert(0, FindingView::bare(verdict));
     }
     found
-}
-
-fn finding_view(finding: &Finding, links: &Links) -> FindingView {
-    FindingView {
-        class: words::severity(finding.severity),
-        statement: words::clean(&finding.statement),
-        evidence: finding.evidence.iter().map(|text| words::clean(text)).collect(),
-        confidence: words::confidence(finding),
-        about: findings::about(&finding.id).map(|_| format!("{}#{}", links.text("findings"), finding.id)),
-    }
 }
 
 fn figure_rows(line: &Line) -> Vec<FigureRow> {

@@ -1,7 +1,7 @@
 //! What the templates show, made from a record.
 
 use askama::Template;
-use record::{Ended, Record, Severity};
+use record::{Ended, Finding, Record, Severity};
 
 use super::{Shell, inert_json};
 use crate::chart::{self, Size};
@@ -48,12 +48,12 @@ pub(super) struct RunPage {
 /// A finding, how loud it is, and what opens when one wants to know why.
 #[derive(Template)]
 #[template(path = "finding.html")]
-struct FindingView {
+pub(crate) struct FindingView {
     class: &'static str,
     statement: String,
     evidence: Vec<String>,
     confidence: Option<String>,
-    /// The id, where there is a page about it.
+    /// Where it is told what this means.
     about: Option<String>,
 }
 
@@ -103,6 +103,24 @@ pub(crate) struct TableView {
     table: Table,
 }
 
+impl FindingView {
+    /// A finding; the address of a page about its kind is `pages` and the id of the finding.
+    pub fn of(finding: &Finding, pages: &str) -> FindingView {
+        FindingView {
+            class: words::severity(finding.severity),
+            statement: words::clean(&finding.statement),
+            evidence: finding.evidence.iter().map(|text| words::clean(text)).collect(),
+            confidence: words::confidence(finding),
+            about: findings::about(&finding.id).map(|_| format!("{pages}{}", finding.id)),
+        }
+    }
+
+    /// A sentence with nothing behind it.
+    pub fn bare(statement: &str) -> FindingView {
+        FindingView { class: "info", statement: words::clean(statement), evidence: Vec::new(), confidence: None, about: None }
+    }
+}
+
 impl PanelView {
     /// The same with its numbers folded, however few they are.
     pub fn folded(self) -> PanelView {
@@ -120,6 +138,7 @@ impl RunPage {
     pub fn part_of(record: &Record) -> RunPage {
         let name = words::name(&record.medium);
         let nothing = record.cells.is_empty() && record.plan.is_empty();
+        let finding = |finding: &Finding| FindingView::of(finding, "#about-");
         RunPage {
             title: format!("{name} - Flashmark"),
             facts: words::medium_facts(record).join(" · "),
@@ -147,18 +166,8 @@ impl RunPage {
 }
 
 /// The verdict, and whatever is wrong with the medium.
-fn is_told_first(finding: &record::Finding) -> bool {
+pub(crate) fn is_told_first(finding: &Finding) -> bool {
     finding.id == "verdict" || finding.severity == Severity::Failure
-}
-
-fn finding(finding: &record::Finding) -> FindingView {
-    FindingView {
-        class: words::severity(finding.severity),
-        statement: words::clean(&finding.statement),
-        evidence: finding.evidence.iter().map(|e| words::clean(e)).collect(),
-        confidence: words::confidence(finding),
-        about: findings::about(&finding.id).map(|_| finding.id.clone()),
-    }
 }
 
 /// The pages of all findings of a record, each once.
