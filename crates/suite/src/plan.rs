@@ -75,6 +75,11 @@ impl CellList<'_> {
         self.cells.push(PlannedCell { id, test: self.test.to_owned(), params, max_ns, max_written_bytes });
     }
 
+    /// What was found for the test, or nothing, where it is left out for the reason given.
+    pub fn or_skip<T>(&mut self, found: Result<T, String>) -> Option<T> {
+        found.map_err(|reason| self.skip(reason)).ok()
+    }
+
     /// Leaves something of the test out.
     pub fn skip(&mut self, reason: impl Into<String>) {
         let skip = Skip { test: self.test.to_owned(), reason: reason.into() };

@@ -137,6 +137,14 @@ impl Settings {
         Ok(blocks)
     }
 
+    /// One block size, where a test takes no more.
+    pub fn block(&self, name: &str) -> Result<u64, SettingError> {
+        match self.blocks(name)?[..] {
+            [block_bytes] => Ok(block_bytes),
+            _ => Err(self.bad(name, "takes one size")),
+        }
+    }
+
     /// A duration in nanoseconds.
     pub fn duration_ns(&self, name: &str) -> Result<u64, SettingError> {
         Ok(self.read::<Nanos>(name, self.text(name))?.0)
@@ -189,6 +197,14 @@ impl Settings {
     /// "yes" or "no".
     pub fn yes(&self, name: &str) -> Result<bool, SettingError> {
         Ok(self.choice(name, &["yes", "no"])? == "yes")
+    }
+
+    /// One kind of data, where a test takes no more.
+    pub fn content(&self, name: &str) -> Result<Content, SettingError> {
+        match self.contents(name)?[..] {
+            [content] => Ok(content),
+            _ => Err(self.bad(name, "takes one kind")),
+        }
     }
 
     /// Kinds of data: zeros, repeated, incompressible, byte:N, compressible:N%.

@@ -52,17 +52,11 @@ impl Test for AlignRead {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         // Half of a read lies on either side of a boundary, and must be a unit of the medium.
         let block_bytes = block_bytes.max(2 * site.facts.logical_block_bytes).next_power_of_two();
         let largest_bytes = settings.size("largest")?;
-        let span = match site.region(Region::Middle, u64::MAX) {
-            Ok(span) => span,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(span) = cells.or_skip(site.region(Region::Middle, u64::MAX)) else { return Ok(()) };
         let Some(grid) = Grid::fitting(span, block_bytes, largest_bytes) else {
             cells.skip(format!("{} are too few for boundaries of {}", Bytes(span.bytes), Bytes(2 * block_bytes)));
             return Ok(());

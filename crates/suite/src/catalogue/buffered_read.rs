@@ -58,13 +58,8 @@ impl Test for BufferedRead {
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let region = if site.is_file() || site.only.is_some() { Region::Middle } else { Region::Front };
-        let span = match site.region(region, u64::MAX) {
-            Ok(span) => from(span, settings, site)?,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(whole) = cells.or_skip(site.region(region, u64::MAX)) else { return Ok(()) };
+        let span = from(whole, settings, site)?;
         let runs = settings.count("runs")?.min(100);
         for form in settings.choices("form", &["device", "direct", "cache"])? {
             if form != "direct" && !site.facts.has_page_cache {

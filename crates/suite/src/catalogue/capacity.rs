@@ -93,13 +93,7 @@ impl Test for Capacity {
         let keep_bytes = settings.size("keep")?.max(4 * MIB);
         let cache_bytes = settings.size("cache")?.max(4 * MIB).min(if restores { keep_bytes } else { u64::MAX });
         let max_ns = settings.duration_ns("max_time")?;
-        let whole = match site.region(Region::Whole, u64::MAX) {
-            Ok(whole) => whole,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(whole) = cells.or_skip(site.region(Region::Whole, u64::MAX)) else { return Ok(()) };
         if whole.bytes < SMALLEST_BYTES {
             cells.skip(format!("a medium of {} is too small to hide anything; verify writes it whole", Bytes(whole.bytes)));
             return Ok(());

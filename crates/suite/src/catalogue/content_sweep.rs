@@ -55,18 +55,12 @@ impl Test for ContentSweep {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
-        let span = match site.region(Region::Middle, settings.size("span")?) {
-            Ok(span) if span.bytes >= block_bytes => span,
-            Ok(span) => {
-                cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
-                return Ok(());
-            }
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let block_bytes = settings.block("block")?;
+        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
+        if span.bytes < block_bytes {
+            cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
+            return Ok(());
+        }
         let blocks = span.bytes / block_bytes;
         for (index, form) in settings.choices("form", &FORMS.map(|(form, _)| form))?.into_iter().enumerate() {
             let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);

@@ -58,18 +58,13 @@ impl Test for Ext2Fill {
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let choices = choices(settings)?;
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         if !block_bytes.is_multiple_of(KIB) {
             return Err(settings.bad("block", "must be a multiple of 1 KiB"));
         }
-        let [content] = settings.contents("content")?[..] else { return Err(settings.bad("content", "takes one kind")) };
-        let span = match site.region(Region::Whole, u64::MAX).and_then(|span| layout(span.bytes, choices, site).map(|_| span)) {
-            Ok(span) => span,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let content = settings.content("content")?;
+        let found = site.region(Region::Whole, u64::MAX).and_then(|span| layout(span.bytes, choices, site).map(|_| span));
+        let Some(span) = cells.or_skip(found) else { return Ok(()) };
         for order in settings.choices("order", &["sync", "async"])? {
             let mut params = Params {
                 direction: Some(Direction::Write),

@@ -61,30 +61,27 @@ impl Test for Ext2Format {
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let choices = choices(settings)?;
-        let [content] = settings.contents("content")?[..] else { return Err(settings.bad("content", "takes one kind")) };
+        let content = settings.content("content")?;
         let max_ns = settings.duration_ns("max_time")?;
         for form in settings.choices("form", &["mke2fs", "simple"])? {
-            match site.region(Region::Whole, u64::MAX).and_then(|span| Ok((span, Format::new(form, span.bytes, choices, site)?))) {
-                Err(reason) => cells.skip(reason),
-                Ok((span, format)) => {
-                    let mut params = Params {
-                        direction: Some(Direction::Write),
-                        pattern: Some(Pattern::Strided),
-                        block_bytes: Some(format.table(0).bytes),
-                        region: Some(Region::Whole),
-                        span_offset_bytes: Some(span.offset_bytes),
-                        span_bytes: Some(span.bytes),
-                        content: Some(content),
-                        form: Some(form.into()),
-                        queue_depth: 1,
-                        threads: 1,
-                        ..Params::default()
-                    };
-                    params.other.extend(numbers(choices));
-                    params.other.insert("groups".into(), format.groups() as f64);
-                    cells.add(params, max_ns, format.bytes_at_most());
-                }
-            }
+            let found = site.region(Region::Whole, u64::MAX).and_then(|span| Ok((span, Format::new(form, span.bytes, choices, site)?)));
+            let Some((span, format)) = cells.or_skip(found) else { continue };
+            let mut params = Params {
+                direction: Some(Direction::Write),
+                pattern: Some(Pattern::Strided),
+                block_bytes: Some(format.table(0).bytes),
+                region: Some(Region::Whole),
+                span_offset_bytes: Some(span.offset_bytes),
+                span_bytes: Some(span.bytes),
+                content: Some(content),
+                form: Some(form.into()),
+                queue_depth: 1,
+                threads: 1,
+                ..Params::default()
+            };
+            params.other.extend(numbers(choices));
+            params.other.insert("groups".into(), format.groups() as f64);
+            cells.add(params, max_ns, format.bytes_at_most());
         }
         Ok(())
     }

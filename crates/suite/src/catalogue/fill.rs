@@ -5,8 +5,9 @@
 //! lies there afterwards is incompressible again, and later tests find the span as primed as before.
 
 use record::units::significant;
-use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region};
+use record::{Content, Estimate, Flag, Params, Pattern, PlannedCell, Region};
 
+use super::stretch;
 use crate::drive::{Limits, Load};
 use crate::figures::ratio;
 use crate::offsets::sequential;
@@ -59,7 +60,7 @@ impl Test for Fill {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         let max_ns = settings.duration_ns("max_time")?;
         let region = match settings.choice("region", &["middle", "front", "whole"])? {
             _ if site.is_file() || site.only.is_some() => Region::Middle,
@@ -67,24 +68,9 @@ impl Test for Fill {
             "whole" => Region::Whole,
             _ => Region::Middle,
         };
-        match site.region(region, settings.size("span")?) {
-            Err(reason) => cells.skip(reason),
-            Ok(span) => {
-                let params = Params {
-                    direction: Some(Direction::Write),
-                    pattern: Some(Pattern::Sequential),
-                    block_bytes: Some(block_bytes.min(span.bytes)),
-                    region: Some(site.region_name(region)),
-                    span_offset_bytes: Some(span.offset_bytes),
-                    span_bytes: Some(span.bytes),
-                    queue_depth: 1,
-                    threads: 1,
-                    content: Some(self.0),
-                    ..Params::default()
-                };
-                cells.add(params, max_ns, span.bytes);
-            }
-        }
+        let Some(span) = cells.or_skip(site.region(region, settings.size("span")?)) else { return Ok(()) };
+        let writes = stretch::writes(site, region, span, Pattern::Sequential, block_bytes.min(span.bytes));
+        cells.add(Params { queue_depth: 1, threads: 1, content: Some(self.0), ..writes }, max_ns, span.bytes);
         Ok(())
     }
 

@@ -56,13 +56,7 @@ impl Test for FlushCost {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let span = match site.region(Region::Middle, settings.size("span")?) {
-            Ok(span) => span,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
         let (rounds, rest_ns) = (settings.count("rounds")?, settings.duration_ns("rest")?);
         for block_bytes in settings.blocks("block")? {
             if block_bytes > span.bytes {

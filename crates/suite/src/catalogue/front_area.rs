@@ -43,7 +43,7 @@ impl Test for FrontArea {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         let au_bytes = assumed_au(settings, site)?;
         if au_bytes < 2 * block_bytes {
             return Err(settings.bad("block", format!("must be at most half of an allocation unit of {}", Bytes(au_bytes))));
@@ -55,17 +55,11 @@ impl Test for FrontArea {
         let before = site.region(Region::Middle, au_bytes).map_or(0, |middle| middle.offset_bytes);
         let wanted_bytes = settings.size("reach")?.min(before / au_bytes * au_bytes).max(least.bytes);
         let found = site.region(Region::Front, wanted_bytes).and_then(|front| Ok((front, site.region(Region::Middle, au_bytes)?)));
-        let (front, middle) = match found {
-            Ok((front, middle)) if !front.overlaps(&middle) && middle.bytes == au_bytes => (front, middle),
-            Ok(_) => {
-                cells.skip(format!("the medium has no {units} allocation units of {} before its middle", Bytes(au_bytes)));
-                return Ok(());
-            }
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some((front, middle)) = cells.or_skip(found) else { return Ok(()) };
+        if front.overlaps(&middle) || middle.bytes != au_bytes {
+            cells.skip(format!("the medium has no {units} allocation units of {} before its middle", Bytes(au_bytes)));
+            return Ok(());
+        }
         let blocks = au_bytes / block_bytes;
         let stretch = Stretch { rest_ns: 0, warm_up_ops: blocks, ops: blocks, enough_ops: 16, enough_ns: 4 * SECOND_NS };
         for au_index in indices(units, front.bytes / au_bytes) {

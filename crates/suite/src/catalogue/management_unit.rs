@@ -45,13 +45,7 @@ impl Test for ManagementUnit {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let span = match site.region(Region::Middle, settings.size("span")?) {
-            Ok(span) => span,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
         for block_bytes in settings.blocks("block")?.into_iter().filter(|block| 4 * *block <= span.bytes) {
             for (form, shift_bytes) in [("aligned", 0), ("misaligned", SHIFT_BYTES)] {
                 let mut params = stretch::writes(site, Region::Middle, span, Pattern::Strided, block_bytes);

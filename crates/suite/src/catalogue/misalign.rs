@@ -44,17 +44,11 @@ impl Test for Misalign {
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let au_bytes = assumed_au(settings, site)?;
-        let span = match site.region(Region::Middle, 64 * au_bytes) {
-            Ok(span) if span.bytes >= au_bytes => span,
-            Ok(span) => {
-                cells.skip(format!("{} are less than an allocation unit of {}", Bytes(span.bytes), Bytes(au_bytes)));
-                return Ok(());
-            }
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(span) = cells.or_skip(site.region(Region::Middle, 64 * au_bytes)) else { return Ok(()) };
+        if span.bytes < au_bytes {
+            cells.skip(format!("{} are less than an allocation unit of {}", Bytes(span.bytes), Bytes(au_bytes)));
+            return Ok(());
+        }
         let logical_bytes = site.facts.logical_block_bytes;
         for form in settings.choices("form", &[IN_A_ROW, RANDOM])? {
             for block_bytes in settings.blocks("block")?.into_iter().filter(|block| 4 * *block <= au_bytes) {

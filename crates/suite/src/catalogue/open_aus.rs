@@ -81,13 +81,7 @@ impl Test for OpenAus {
         let au_bytes = assumed_au(settings, site)?;
         let most = settings.count("most")?.min(64);
         // One more, because they begin at a multiple of their distance.
-        let span = match site.region(Region::Middle, (most + SPARE + 1) * SPACING * au_bytes) {
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-            Ok(span) => span,
-        };
+        let Some(span) = cells.or_skip(site.region(Region::Middle, (most + SPARE + 1) * SPACING * au_bytes)) else { return Ok(()) };
         let most = most.min(span.bytes / au_bytes / 2);
         if most < 2 {
             cells.skip(format!("needs four allocation units of {}; there are {}", Bytes(au_bytes), Bytes(span.bytes)));

@@ -46,19 +46,13 @@ impl Test for PatternTest {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         let wanted_bytes = settings.size("span")?;
-        let all = match site.region(Region::Middle, 2 * wanted_bytes) {
-            Ok(span) if span.bytes >= 8 * block_bytes => span,
-            Ok(span) => {
-                cells.skip(format!("random writes of {} want more than {}", Bytes(block_bytes), Bytes(span.bytes)));
-                return Ok(());
-            }
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(all) = cells.or_skip(site.region(Region::Middle, 2 * wanted_bytes)) else { return Ok(()) };
+        if all.bytes < 8 * block_bytes {
+            cells.skip(format!("random writes of {} want more than {}", Bytes(block_bytes), Bytes(all.bytes)));
+            return Ok(());
+        }
         let common_bytes = wanted_bytes.min(all.bytes / 3 * 2) / block_bytes * block_bytes;
         let common = Extent::new(all.offset_bytes, common_bytes);
         if common_bytes < wanted_bytes {

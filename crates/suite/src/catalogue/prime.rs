@@ -2,8 +2,9 @@
 //!
 //! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct` (flash.md A4, F5 step 1). The rate along the span is kept.
 
-use record::{Content, Direction, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::{Flag, Params, Pattern, PlannedCell, Region, Stop};
 
+use super::stretch;
 use crate::drive::{Limits, Load};
 use crate::offsets::sequential;
 use crate::plan::span_of;
@@ -37,26 +38,11 @@ impl Test for Prime {
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let passes = settings.count("passes")?.min(100) as u32;
         let max_ns = settings.duration_ns("max_time")?;
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
-        match site.region(Region::Middle, settings.size("span")?) {
-            Err(reason) => cells.skip(reason),
-            Ok(span) => {
-                let params = Params {
-                    direction: Some(Direction::Write),
-                    pattern: Some(Pattern::Sequential),
-                    block_bytes: Some(block_bytes.min(span.bytes)),
-                    region: Some(site.region_name(Region::Middle)),
-                    span_offset_bytes: Some(span.offset_bytes),
-                    span_bytes: Some(span.bytes),
-                    queue_depth: 1,
-                    threads: 1,
-                    content: Some(Content::Incompressible),
-                    passes: Some(passes),
-                    ..Params::default()
-                };
-                cells.add(params, max_ns, span.bytes.saturating_mul(u64::from(passes)));
-            }
-        }
+        let block_bytes = settings.block("block")?;
+        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
+        let writes = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes.min(span.bytes));
+        let params = Params { queue_depth: 1, threads: 1, passes: Some(passes), ..writes };
+        cells.add(params, max_ns, span.bytes.saturating_mul(u64::from(passes)));
         Ok(())
     }
 

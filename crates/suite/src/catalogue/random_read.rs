@@ -67,13 +67,7 @@ impl Test for RandomRead {
         other.insert("certainty".to_owned(), settings.share("certainty")?);
         other.insert("min_ns".to_owned(), settings.duration_ns("min_time")? as f64);
         for region in regions(settings, site)? {
-            let span = match site.region(region, settings.size("span")?) {
-                Ok(span) => span,
-                Err(reason) => {
-                    cells.skip(reason);
-                    continue;
-                }
-            };
+            let Some(span) = cells.or_skip(site.region(region, settings.size("span")?)) else { continue };
             for threads in settings.counts("threads")? {
                 if threads > site.facts.max_in_flight {
                     cells.skip(format!("{threads} threads: this device takes {} I/O at a time", site.facts.max_in_flight));

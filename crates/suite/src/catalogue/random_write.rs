@@ -102,22 +102,18 @@ impl Test for RandomWrite {
         for chosen in settings.choices("region", &names.map(|(name, _)| name))? {
             let region = names.iter().find(|(name, _)| *name == chosen).map_or(Region::Middle, |(_, region)| *region);
             for wanted_bytes in settings.sizes("span")? {
-                match site.region(region, wanted_bytes) {
-                    Err(reason) => cells.skip(reason),
-                    Ok(span) => {
-                        for content in settings.contents("content")? {
-                            for block_bytes in settings.blocks("block")? {
-                                let place = Params {
-                                    region: Some(site.region_name(region)),
-                                    span_offset_bytes: Some(span.offset_bytes),
-                                    span_bytes: Some(span.bytes),
-                                    content: Some(content),
-                                    block_bytes: Some(block_bytes),
-                                    ..Params::default()
-                                };
-                                plan_cell(settings, site, place, cells)?;
-                            }
-                        }
+                let Some(span) = cells.or_skip(site.region(region, wanted_bytes)) else { continue };
+                for content in settings.contents("content")? {
+                    for block_bytes in settings.blocks("block")? {
+                        let place = Params {
+                            region: Some(site.region_name(region)),
+                            span_offset_bytes: Some(span.offset_bytes),
+                            span_bytes: Some(span.bytes),
+                            content: Some(content),
+                            block_bytes: Some(block_bytes),
+                            ..Params::default()
+                        };
+                        plan_cell(settings, site, place, cells)?;
                     }
                 }
             }

@@ -89,8 +89,8 @@ impl Test for RecordOps {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
-        let [content] = settings.contents("content")?[..] else { return Err(settings.bad("content", "takes one kind")) };
+        let block_bytes = settings.block("block")?;
+        let content = settings.content("content")?;
         let size_bytes = settings.size("size")? / block_bytes * block_bytes;
         if !(1..=MOST_RECORDS).contains(&(size_bytes / block_bytes)) {
             return Err(settings.bad("size", format!("must be 1 to {MOST_RECORDS} records of {block_bytes} bytes")));
@@ -102,13 +102,7 @@ impl Test for RecordOps {
         };
         for name in settings.choices("forms", &FORMS.map(|form| form.name))? {
             let Some(form) = find(name) else { continue };
-            let (span, file_bytes) = match place(form, site, size_bytes, block_bytes) {
-                Ok(place) => place,
-                Err(reason) => {
-                    cells.skip(reason);
-                    continue;
-                }
-            };
+            let Some((span, file_bytes)) = cells.or_skip(place(form, site, size_bytes, block_bytes)) else { continue };
             let mut params = Params {
                 direction: Some(form.direction),
                 pattern: Some(form.pattern),

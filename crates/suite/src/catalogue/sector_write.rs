@@ -45,7 +45,7 @@ impl Test for SectorWrite {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         let region = match settings.choice("region", &["whole", "middle"])? {
             "whole" => Region::Whole,
             _ => Region::Middle,

@@ -47,25 +47,21 @@ impl Test for Seek {
                 cells.skip("path=buffered: there is no page cache on the way");
                 continue;
             }
-            match site.region(Region::Whole, u64::MAX) {
-                Err(reason) => cells.skip(reason),
-                Ok(span) => {
-                    let params = Params {
-                        direction: Some(Direction::Read),
-                        pattern: Some(Pattern::Uniform),
-                        block_bytes: Some(SECTOR_BYTES.max(site.facts.logical_block_bytes)),
-                        region: Some(Region::Whole),
-                        span_offset_bytes: Some(span.offset_bytes),
-                        span_bytes: Some(span.bytes),
-                        queue_depth: 1,
-                        threads: 1,
-                        path: if buffered { Path::Buffered } else { Path::Direct },
-                        form: buffered.then(|| "seeker v2".into()),
-                        ..Params::default()
-                    };
-                    cells.add(params, max_ns, 0);
-                }
-            }
+            let Some(span) = cells.or_skip(site.region(Region::Whole, u64::MAX)) else { continue };
+            let params = Params {
+                direction: Some(Direction::Read),
+                pattern: Some(Pattern::Uniform),
+                block_bytes: Some(SECTOR_BYTES.max(site.facts.logical_block_bytes)),
+                region: Some(Region::Whole),
+                span_offset_bytes: Some(span.offset_bytes),
+                span_bytes: Some(span.bytes),
+                queue_depth: 1,
+                threads: 1,
+                path: if buffered { Path::Buffered } else { Path::Direct },
+                form: buffered.then(|| "seeker v2".into()),
+                ..Params::default()
+            };
+            cells.add(params, max_ns, 0);
         }
         Ok(())
     }

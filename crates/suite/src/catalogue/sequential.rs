@@ -119,13 +119,7 @@ impl Test for Sequential {
         };
         for region in settings.choices("region", &["middle", "front"])? {
             let region = if region == "front" { Region::Front } else { Region::Middle };
-            let span = match site.region(region, settings.size("span")?) {
-                Ok(span) => span,
-                Err(reason) => {
-                    cells.skip(reason);
-                    continue;
-                }
-            };
+            let Some(span) = cells.or_skip(site.region(region, settings.size("span")?)) else { continue };
             for &content in &contents {
                 for block_bytes in settings.blocks("block")? {
                     let mut params = Params {

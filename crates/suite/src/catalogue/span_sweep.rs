@@ -57,7 +57,7 @@ impl Test for SpanSweep {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         let max_ns = settings.duration_ns("max_time")?;
         let enough_ns = settings.duration_ns("min_time")?;
         let stretch = Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 200, enough_ns) };

@@ -89,17 +89,11 @@ impl Test for SteadyStateTest {
         for name in settings.choices("form", &FORMS.map(|form| form.name))? {
             let form = form_of(name);
             let (region, wanted_bytes) = if form.passes > 1 { (Region::Whole, u64::MAX) } else { (Region::Middle, settings.size("span")?) };
-            let span = match site.region(region, wanted_bytes) {
-                Ok(span) if span.bytes >= 2 * MIB => span,
-                Ok(span) => {
-                    cells.skip(format!("random writes of 1 MiB want more than {}", Bytes(span.bytes)));
-                    continue;
-                }
-                Err(reason) => {
-                    cells.skip(reason);
-                    continue;
-                }
-            };
+            let Some(span) = cells.or_skip(site.region(region, wanted_bytes)) else { continue };
+            if span.bytes < 2 * MIB {
+                cells.skip(format!("random writes of 1 MiB want more than {}", Bytes(span.bytes)));
+                continue;
+            }
             let mut params = stretch::writes(site, region, span, Pattern::Uniform, TRACKED.block_bytes);
             (params.form, params.queue_depth, params.threads) = (Some(name.into()), 1, 1);
             let fill_ns = if form.passes > 1 { form.max_ns } else { settings.duration_ns("fill_time")? };

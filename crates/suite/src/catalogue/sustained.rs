@@ -69,19 +69,13 @@ impl Test for Sustained {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         let total_bytes = settings.size("total")?.min(site.facts.capacity_bytes);
-        let span = match site.region(Region::Middle, total_bytes) {
-            Ok(span) if span.bytes >= block_bytes => span,
-            Ok(span) => {
-                cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
-                return Ok(());
-            }
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(span) = cells.or_skip(site.region(Region::Middle, total_bytes)) else { return Ok(()) };
+        if span.bytes < block_bytes {
+            cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
+            return Ok(());
+        }
         for form in settings.choices("form", &FORMS.map(|(form, _)| form))? {
             let rest_ns = FORMS.iter().find(|(name, _)| *name == form).map_or(0, |(_, seconds)| seconds * SECOND_NS);
             let time_ns = settings.duration_ns(if rest_ns == 0 { "time" } else { "time_after" })?;

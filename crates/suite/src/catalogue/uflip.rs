@@ -98,17 +98,11 @@ impl Test for Uflip {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let span = match site.region(Region::Middle, settings.size("span")?) {
-            Ok(span) if span.bytes >= 2 * MIB => span,
-            Ok(span) => {
-                cells.skip(format!("needs 2 MiB; there are {}", Bytes(span.bytes)));
-                return Ok(());
-            }
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
+        if span.bytes < 2 * MIB {
+            cells.skip(format!("needs 2 MiB; there are {}", Bytes(span.bytes)));
+            return Ok(());
+        }
         let chosen = settings.choices("form", &MICROS.map(|micro| micro.form))?;
         let max_ns = settings.duration_ns("max_time")?;
         let mut add = |form: &str, value: f64, (direction, pattern): (Direction, Pattern), max_ns: u64, ops: u64| {

@@ -62,7 +62,7 @@ impl Test for Verify {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
+        let block_bytes = settings.block("block")?;
         let parts = settings.count("parts")?.min(1000);
         let max_ns = settings.duration_ns("max_time")? / (2 * parts);
         let bounded = site.is_file() || site.only.is_some();
@@ -72,13 +72,7 @@ impl Test for Verify {
             "front" => (Region::Front, settings.size("span")?),
             _ => (Region::Middle, settings.size("span")?),
         };
-        let span = match site.region(region, wanted_bytes) {
-            Ok(span) => span,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(span) = cells.or_skip(site.region(region, wanted_bytes)) else { return Ok(()) };
         if site.kind == TargetKind::Simulated && span.bytes > MOST_SIMULATED_BYTES {
             let most = Bytes(MOST_SIMULATED_BYTES);
             cells.skip(format!("a simulated medium keeps in memory what is written; verify at most {most} of it: --span 0+4GiB"));

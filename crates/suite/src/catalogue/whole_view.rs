@@ -54,14 +54,8 @@ impl Test for WholeView {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let [block_bytes] = settings.blocks("block")?[..] else { return Err(settings.bad("block", "takes one size")) };
-        let span = match site.region(Region::Whole, u64::MAX) {
-            Ok(span) => span,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let block_bytes = settings.block("block")?;
+        let Some(span) = cells.or_skip(site.region(Region::Whole, u64::MAX)) else { return Ok(()) };
         let each_bytes = settings.size("each")?.next_multiple_of(block_bytes);
         let places = settings.count("places")?.min(1000).min(span.bytes / each_bytes);
         if places < 2 {

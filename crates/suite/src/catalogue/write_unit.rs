@@ -44,13 +44,7 @@ impl Test for WriteUnit {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let span = match site.region(Region::Middle, settings.size("span")?) {
-            Ok(span) => span,
-            Err(reason) => {
-                cells.skip(reason);
-                return Ok(());
-            }
-        };
+        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
         for block_bytes in settings.blocks("block")?.into_iter().filter(|block| *block <= span.bytes) {
             let params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
             let stretch = Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(TOTAL_BYTES, block_bytes, 64, 2 * SECOND_NS) };
