@@ -263,3 +263,27 @@ columns! {
 pub(super) fn repeated() -> impl Iterator<Item = &'static Column<Entry>> {
     REPEATED.iter().filter_map(|name| RUN.iter().find(|column| column.name == *name))
 }
+
+/// The columns of a table of runs, where runs and cells are two tables.
+pub(super) fn of_runs() -> Vec<(&'static str, Kind)> {
+    RUN.iter().map(|column| (column.name, column.kind)).collect()
+}
+
+/// The columns of the table of cells beside it: each row begins with the id of its run.
+pub(super) fn of_cells() -> Vec<(&'static str, Kind)> {
+    let id = RUN.iter().take(1).map(|column| (column.name, column.kind));
+    id.chain(CELL.iter().map(|column| (column.name, column.kind))).collect()
+}
+
+/// The row of a run in [`of_runs`].
+pub(super) fn run_row(entry: &Entry) -> impl Iterator<Item = Value> {
+    RUN.iter().map(|column| column.of(entry))
+}
+
+/// The rows of its cells in [`of_cells`].
+pub(super) fn cell_rows(entry: &Entry) -> impl Iterator<Item = impl Iterator<Item = Value>> {
+    entry.run.cells.iter().map(|cell| {
+        let id = Value::Text(entry.id.clone());
+        std::iter::once(id).chain(CELL.iter().map(|column| column.of(cell)))
+    })
+}

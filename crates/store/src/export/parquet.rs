@@ -30,21 +30,14 @@ impl<R: Write + Send, C: Write + Send> ParquetSink<R, C> {
     /// # Errors
     /// Where the first bytes cannot be written.
     pub fn new(runs: R, cells: C) -> Result<ParquetSink<R, C>, ExportError> {
-        let of_runs = columns::RUN.iter().map(|column| (column.name, column.kind)).collect();
-        let first = columns::RUN.iter().take(1).map(|column| (column.name, column.kind));
-        let of_cells = first.chain(columns::CELL.iter().map(|column| (column.name, column.kind))).collect();
-        Ok(ParquetSink { runs: Table::new("runs", of_runs, runs)?, cells: Table::new("cells", of_cells, cells)? })
+        Ok(ParquetSink { runs: Table::new("runs", columns::of_runs(), runs)?, cells: Table::new("cells", columns::of_cells(), cells)? })
     }
 }
 
 impl<R: Write + Send, C: Write + Send> Sink for ParquetSink<R, C> {
     fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
-        self.runs.add(columns::RUN.iter().map(|column| column.of(entry)))?;
-        for cell in &entry.run.cells {
-            let id = Value::Text(entry.id.clone());
-            self.cells.add(std::iter::once(id).chain(columns::CELL.iter().map(|column| column.of(cell))))?;
-        }
-        Ok(())
+        self.runs.add(columns::run_row(entry))?;
+        columns::cell_rows(entry).try_for_each(|row| self.cells.add(row))
     }
 
     fn finish(self: Box<Self>) -> Result<(), ExportError> {

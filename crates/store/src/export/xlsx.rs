@@ -76,21 +76,14 @@ impl<W: Write> XlsxSink<W> {
     /// # Errors
     /// Where the format refuses its own columns.
     pub fn new(to: W) -> Result<XlsxSink<W>, ExportError> {
-        let runs = columns::RUN.iter().map(|column| (column.name, column.kind)).collect();
-        let first = columns::RUN.iter().take(1).map(|column| (column.name, column.kind));
-        let cells = first.chain(columns::CELL.iter().map(|column| (column.name, column.kind))).collect();
-        Ok(XlsxSink { to, runs: Sheet::new("Runs", runs)?, cells: Sheet::new("Cells", cells)? })
+        Ok(XlsxSink { to, runs: Sheet::new("Runs", columns::of_runs())?, cells: Sheet::new("Cells", columns::of_cells())? })
     }
 }
 
 impl<W: Write> Sink for XlsxSink<W> {
     fn add(&mut self, entry: &Entry) -> Result<(), ExportError> {
-        self.runs.add(columns::RUN.iter().map(|column| column.of(entry)))?;
-        for cell in &entry.run.cells {
-            let id = Value::Text(entry.id.clone());
-            self.cells.add(std::iter::once(id).chain(columns::CELL.iter().map(|column| column.of(cell))))?;
-        }
-        Ok(())
+        self.runs.add(columns::run_row(entry))?;
+        columns::cell_rows(entry).try_for_each(|row| self.cells.add(row))
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
