@@ -15,9 +15,9 @@ use suite::{Stage, StageError, StagedFile};
 /// Room that a file system needs beside the file.
 const OVERHEAD_BYTES: u64 = 64 * MIB;
 
-/// Where notes on staged file systems are kept, so that a run that was killed can be cleaned up after.
+/// Where notes on staged file systems are kept, so that a run that was killed can be cleaned up after. Hidden: it is no run.
 pub fn state_dir() -> PathBuf {
-    Store::default_root().join("staged")
+    Store::default_root().join(".staged")
 }
 
 /// Undoes mounts and devices that a killed run has left behind.

@@ -348,6 +348,8 @@ fn a_killed_run_leaves_no_mount_and_no_device() {
     assert!(staged(), "it was killed while the file system was there: {ran}");
     flashmark.done(&["run", device.word(), "--only", "sequential-read", "--quiet", "--time-limit", "1s"]);
     assert_eq!(traces(&device), Vec::<String>::new());
-    let notes = fs::read_dir(flashmark.home().join("staged")).unwrap().count();
+    let notes = fs::read_dir(flashmark.home().join(".staged")).unwrap().count();
     assert_eq!(notes, 0, "nothing is left to undo");
+    let runs = flashmark.done(&["runs"]).out;
+    assert_eq!(runs.lines().count(), 2, "the notes are no run: {runs}");
 }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, eventually, has_root, loop_device, sum, tool};
+use crate::support::{EXT4, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, loop_device, mounted, sum, tool};
 
 /// A short cell, then one that lasts until something happens.
 fn suite(scratch: &Scratch, test: &str) -> PathBuf {
@@ -205,14 +205,7 @@ fn a_loop_device_that_is_detached_in_use() {
 
 #[test]
 fn a_file_system_that_runs_full() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 64 * MIB);
-    tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    let Some((_scratch, _image, _device, mount)) = mounted(64 * MIB, EXT4, &[]) else { return };
     // A file with more holes than there is space.
     let file = mount.path().join("sparse");
     fs::File::create(&file).unwrap().set_len(256 * MIB).unwrap();
@@ -230,14 +223,7 @@ fn a_file_system_that_runs_full() {
 
 #[test]
 fn a_directory_that_others_fill_meanwhile() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 64 * MIB);
-    tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    let Some((scratch, _image, _device, mount)) = mounted(64 * MIB, EXT4, &[]) else { return };
     let suite = suite(&scratch, "sequential-write");
     let flashmark = Flashmark::new();
     let words = ["run", mount.word(), "--suite", suite.to_str().unwrap(), "--time-limit", "4s", "--quiet"];

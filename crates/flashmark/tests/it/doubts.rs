@@ -4,7 +4,7 @@ use std::fs;
 
 use record::{Ended, Flag, Stop};
 
-use crate::support::{Flashmark, LoopDevice, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device, refused, sum, tool};
+use crate::support::{Flashmark, MIB, Mount, Scratch, as_nobody, has_root, has_tool, loop_device, mounted, refused, sum};
 
 #[test]
 fn without_erase_a_medium_is_only_read() {
@@ -78,14 +78,10 @@ fn memory_is_doubted() {
 
 #[test]
 fn compression_is_doubted() {
-    if !has_root() || !has_tool("mkfs.btrfs") {
+    if !has_tool("mkfs.btrfs") {
         return;
     }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 256 * MIB);
-    tool("mkfs.btrfs", &["-q", "-f", image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let mount = Mount::new(&["-o", "compress=zstd", device.word()], &scratch.directory("mnt"));
+    let Some((_scratch, _image, device, mount)) = mounted(256 * MIB, &["mkfs.btrfs", "-q", "-f"], &["-o", "compress=zstd"]) else { return };
     let flashmark = Flashmark::new();
     let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
     let record = flashmark.record();
@@ -144,13 +140,9 @@ fn an_overlay_is_doubted() {
 
 #[test]
 fn xfs_is_not_doubted() {
-    if !has_root() || !has_tool("mkfs.xfs") {
+    if !has_tool("mkfs.xfs") {
         return;
     }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 320 * MIB);
-    tool("mkfs.xfs", &["-q", "-f", image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    let Some((_scratch, _image, _device, mount)) = mounted(320 * MIB, &["mkfs.xfs", "-q", "-f"], &[]) else { return };
     assert_eq!(doubts_in(mount.path()), []);
 }

@@ -30,7 +30,7 @@ fn left(home: &Path, folder: &Path) -> Vec<String> {
             left.push(backing);
         }
     }
-    for folder in [home.join("staged"), folder.to_owned()] {
+    for folder in [home.join(".staged"), folder.to_owned()] {
         let names = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         left.extend(names.filter(|name| name.starts_with("flashmark-")));
     }

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use crate::support::{
-    Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, loop_device, refused, skipped, tool,
+    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, loop_device, mounted, refused, skipped, tool,
 };
 
 /// What is said to a user without rights.
@@ -102,14 +102,7 @@ fn a_locked_medium_is_read_but_not_erased() {
 
 #[test]
 fn a_file_system_that_is_mounted_read_only() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 32 * MIB);
-    tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let mount = Mount::new(&["-o", "ro", device.word()], &scratch.directory("mnt"));
+    let Some((scratch, image, _device, mount)) = mounted(32 * MIB, EXT4, &["-o", "ro"]) else { return };
     insta::assert_snapshot!(refused(mount.word(), &[], &[&image], &[(scratch.word(), "SCRATCH")]), @r"
     exit 3
     flashmark: 'SCRATCH/mnt' is on a file system that is mounted read-only (ext4 at SCRATCH/mnt); remount it writable or name another directory
@@ -151,14 +144,7 @@ fn places_without_rights() {
 
 #[test]
 fn a_full_file_system() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 64 * MIB);
-    tool("mkfs.ext4", &["-q", "-F", "-m", "0", image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let mount = Mount::new(&[device.word()], &scratch.directory("mnt"));
+    let Some((scratch, _image, _device, mount)) = mounted(64 * MIB, &["mkfs.ext4", "-q", "-F", "-m", "0"], &[]) else { return };
     let free = |bytes: u64| {
         let stat = rustix::fs::statvfs(mount.path()).unwrap();
         stat.f_bavail * stat.f_frsize - bytes
@@ -229,14 +215,7 @@ fn a_loop_device_that_is_not_attached() {
 
 #[test]
 fn a_mounted_medium() {
-    if !has_root() {
-        return;
-    }
-    let scratch = Scratch::new();
-    let image = scratch.image("image", 32 * MIB);
-    tool("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
-    let device = LoopDevice::new(&image);
-    let mount = Mount::new(&["-o", "noatime", device.word()], &scratch.directory("mnt"));
+    let Some((scratch, image, device, mount)) = mounted(32 * MIB, EXT4, &["-o", "noatime"]) else { return };
     tool("sync", &["-f", mount.word()]);
     let names = [(device.name(), "loopX"), (scratch.word(), "SCRATCH")];
     insta::assert_snapshot!(refused(device.word(), &[], &[&image], &names), @r"

@@ -350,7 +350,7 @@ fn what_cannot_be_meant_is_refused_before_anything_is_sent() {
 error: the following required arguments were not provided:
 flashmark: 'cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
 flashmark: 'ftp://cards.example.org' is no address of a collection: it begins neither with https:// nor with http://; write https://HOST
-flashmark: 'https://jane:secret@cards.example.org/' is no address of a collection: it is more or less than a host and a path; write https://HOST
+flashmark: '..@cards.example.org/' is no address of a collection: it is more or less than a host and a path; write https://HOST
 flashmark: only who sent a run can change it: give the token that was printed then with --token or FLASHMARK_TOKEN
 flashmark: '../x' is no id of a run in a collection; its page ends with it
 flashmark: the token holds characters that no token has

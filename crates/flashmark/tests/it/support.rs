@@ -37,6 +37,19 @@ pub fn loop_device(bytes: u64) -> Option<(Scratch, PathBuf, LoopDevice)> {
     Some((scratch, image, device))
 }
 
+/// The same with a file system on it, made by `mkfs` and mounted with `options` at `mnt` in the scratch place.
+pub fn mounted(bytes: u64, mkfs: &[&str], options: &[&str]) -> Option<(Scratch, PathBuf, LoopDevice, Mount)> {
+    let scratch = has_root().then(Scratch::new)?;
+    let image = scratch.image("image", bytes);
+    tool(mkfs[0], &[&mkfs[1..], &[image.to_str().unwrap()]].concat());
+    let device = LoopDevice::new(&image);
+    let mount = Mount::new(&[options, &[device.word()]].concat(), &scratch.directory("mnt"));
+    Some((scratch, image, device, mount))
+}
+
+/// How an ext4 is made for [`mounted`].
+pub const EXT4: &[&str] = &["mkfs.ext4", "-q", "-F"];
+
 /// How often a repeated test repeats: few times in passing, as often as `FLASHMARK_<name>` says in the full form.
 pub fn times(name: &str, default: u64) -> u64 {
     std::env::var(format!("FLASHMARK_{name}")).ok().and_then(|text| text.parse().ok()).unwrap_or(default)

@@ -61,7 +61,9 @@ impl Server {
     /// The server at an address.
     pub fn at(address: &str, token: Option<&str>) -> Result<Server> {
         let base = address.trim().trim_end_matches('/');
-        let wrong = |what: &str| usage(format_args!("'{}' is no address of a collection: {what}; write https://HOST", clean(address)));
+        // What stands before an @ may be a password.
+        let shown = address.rsplit_once('@').map_or_else(|| clean(address), |(_, host)| format!("..@{}", clean(host)));
+        let wrong = |what: &str| usage(format_args!("'{shown}' is no address of a collection: {what}; write https://HOST"));
         let Ok(uri) = base.parse::<Uri>() else { return wrong("it cannot be read") };
         if !matches!(uri.scheme_str(), Some("https" | "http")) {
             return wrong("it begins neither with https:// nor with http://");
