@@ -74,6 +74,8 @@ struct ComparePage<'a> {
     differences: Vec<String>,
     ranks: Vec<(String, Vec<String>)>,
     panels: Vec<PanelView>,
+    /// Media that no chart shows.
+    uncharted: String,
     tests: Vec<(String, Vec<CurveView>)>,
     home: String,
 }
@@ -104,6 +106,7 @@ fn page(site: &Site, heading: String, depth: usize, media: &[(Line, Vec<Entry>)]
     let links = Links { site, depth };
     let records = records(media);
     let found = findings::compare(&records);
+    let panels = charts(media, &records);
     let page = ComparePage {
         shell: Shell::new(links, format!("{heading} - {}", site.title), "compare"),
         heading,
@@ -112,7 +115,8 @@ fn page(site: &Site, heading: String, depth: usize, media: &[(Line, Vec<Entry>)]
         rows: Figure::ALL.into_iter().filter_map(|figure| row(figure, media)).collect(),
         differences: found.differences.iter().map(|said| words::clean(said)).collect(),
         ranks: found.ranks.iter().map(ranked).collect(),
-        panels: charts(media, &records).into_iter().filter(|panel| !panel.chart.is_empty()).map(panel).collect(),
+        uncharted: uncharted(media, &panels),
+        panels: panels.into_iter().filter(|panel| !panel.chart.is_empty()).map(panel).collect(),
         tests: curves(&found),
         home: links.table(&Query::default()),
     };
@@ -247,6 +251,13 @@ fn chart((test, metric, title, label, unit): &(&str, &str, &str, &str, Unit), me
         note: "Medians over runs; whiskers from the lowest run to the highest.".to_owned(),
     };
     Panel { chart, table }
+}
+
+/// The names of the media that have no curve in any chart.
+fn uncharted(media: &[(Line, Vec<Entry>)], panels: &[Panel]) -> String {
+    let is_drawn = |name: &String| panels.iter().flat_map(|panel| &panel.chart.series).any(|series| series.name == *name);
+    let names = media.iter().map(|(line, _)| called(line, media)).filter(|name| !is_drawn(name));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// The figures of a line's runs at each block size.

@@ -219,6 +219,10 @@ fn media_are_compared_even_where_one_is_published_and_one_measured() {
     "#);
     assert!(page.contains("SanDisk SD32G 32 GB (measured)") && page.contains("SanDisk SD32G 32 GB (reference)"), "{page}");
     assert!(page.contains("Random writes a second</figcaption>") && page.contains("is faster at every size."), "{page}");
+    assert!(!page.contains("Not in charts"), "{page}");
+    let published = (line("c", "Old card 2 GB", 20.0), vec![entry("c-run", &Record { cells: Vec::new(), ..demo::good() })]);
+    let page = compare(&live(), &[media[0].clone(), published]);
+    assert!(page.contains("Not in charts and ranks: Old card 2 GB. Single figures"), "{page}");
     markup::check(&compare(&live(), &[]));
     markup::check(&compare_kind(&tree(), MediumKind::Sd, &media));
 }
