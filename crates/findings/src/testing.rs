@@ -1,23 +1,10 @@
 //! Records for tests.
 
-use record::{
-    Cell, Content, Direction, Ended, Estimate, Latency, Medium, Params, Pattern, Record, Region, Run, SCHEMA, Software, Stop, Target,
-};
+use record::{Cell, Content, Direction, Ended, Estimate, Latency, Params, Pattern, Record, Region, Run, Stop};
 
 /// A record with nothing in it.
 pub(crate) fn empty() -> Record {
-    Record {
-        schema: SCHEMA.into(),
-        run: Run { ended: Ended::Complete, software: Software::default(), ..Run::default() },
-        medium: Medium::default(),
-        host: None,
-        target: Target::default(),
-        plan: Vec::new(),
-        cells: Vec::new(),
-        skipped: Vec::new(),
-        flags: Vec::new(),
-        findings: Vec::new(),
-    }
+    Record::new(Run { ended: Ended::Complete, ..Run::default() })
 }
 
 /// A figure known to a share of it.

@@ -405,18 +405,7 @@ pub(crate) fn begun() -> Record {
 
 /// A record in which everything that may be missing is missing.
 pub(crate) fn empty() -> Record {
-    Record {
-        schema: SCHEMA.to_owned(),
-        run: Run::default(),
-        medium: Medium::default(),
-        host: None,
-        target: Target::default(),
-        plan: Vec::new(),
-        cells: Vec::new(),
-        skipped: Vec::new(),
-        flags: Vec::new(),
-        findings: Vec::new(),
-    }
+    Record::new(Run::default())
 }
 
 /// All of them.

@@ -318,18 +318,8 @@ mod tests {
         let mut detail = cell("ext4", 1, 9.0);
         detail.labels.insert("part".to_owned(), "1".to_owned());
         detail.metrics.other.insert("fairness".to_owned(), Estimate { value: 0.5, ci95: None, n: 4 });
-        Record {
-            schema: record::SCHEMA.to_owned(),
-            run: record::Run::default(),
-            medium: record::Medium::default(),
-            host: None,
-            target: record::Target::default(),
-            plan: Vec::new(),
-            cells: vec![cell("xfs", 1, 50.0), cell("ext4", 2, 110.0), cell("ext4", 1, 100.0), detail, failed],
-            skipped: Vec::new(),
-            flags: Vec::new(),
-            findings: Vec::new(),
-        }
+        let cells = vec![cell("xfs", 1, 50.0), cell("ext4", 2, 110.0), cell("ext4", 1, 100.0), detail, failed];
+        Record { cells, ..Record::new(record::Run::default()) }
     }
 
     #[test]

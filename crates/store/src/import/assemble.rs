@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crc::{CRC_64_NVME, Crc, Table};
-use record::{Ended, Flag, MediumKind, Record, Run, SCHEMA, Software, Stop};
+use record::{Ended, Flag, MediumKind, Record, Run, Software, Stop};
 
 use super::draft::Found;
 use super::text::short;
@@ -51,18 +51,7 @@ fn record(name: &str, id: String, found: Found) -> Record {
         ended: if failed { Ended::Error } else { Ended::Complete },
         ..Run::default()
     };
-    Record {
-        schema: SCHEMA.to_owned(),
-        run,
-        medium,
-        host,
-        target,
-        plan: Vec::new(),
-        cells,
-        skipped: Vec::new(),
-        flags,
-        findings: Vec::new(),
-    }
+    Record { medium, host, target, cells, flags, ..Record::new(run) }
 }
 
 /// Names cells as runs of ours do: `random-write/2`.

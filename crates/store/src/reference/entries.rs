@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::collection::{Entry, Figure, Headline, Model, Origin, Standing};
 use record::units::{KIB, MIB};
-use record::{Cell, Claims, Ended, Flag, Host, Medium, MediumKind, Published, Record, Run, SCHEMA, Software, Target, TargetKind};
+use record::{Cell, Claims, Ended, Flag, Host, Medium, MediumKind, Published, Record, Run, Software, Target, TargetKind};
 
 use super::cells::{bps, cell, doubts, is_memory, tool};
 use super::{Kind, Row, rows};
@@ -84,25 +84,22 @@ fn record(id: &str, row: &Row, cells: Vec<Cell>) -> Record {
     let mut flags = vec![Flag::Note { text: format!("published by others, {dated}: {}", row.source_url) }];
     flags.extend(doubts(&cells));
     let host = Host { kernel: text(&row.host_kernel), board: text(&row.host_board), cpu: text(&row.host_cpu), ..Host::default() };
+    let run = Run {
+        id: id.to_owned(),
+        started: Some(received(&row.source_date)).filter(|_| day(&row.source_date).is_some()),
+        suite: "published".to_owned(),
+        label: unnamed(row),
+        software: Software { name: tool(row).to_owned(), ..Software::default() },
+        ended: Ended::Complete,
+        ..Run::default()
+    };
     Record {
-        schema: SCHEMA.to_owned(),
-        run: Run {
-            id: id.to_owned(),
-            started: Some(received(&row.source_date)).filter(|_| day(&row.source_date).is_some()),
-            suite: "published".to_owned(),
-            label: unnamed(row),
-            software: Software { name: tool(row).to_owned(), ..Software::default() },
-            ended: Ended::Complete,
-            ..Run::default()
-        },
         medium: medium(row),
         host: (host != Host::default()).then_some(host),
         target: Target { kind: TargetKind::Block, ..Target::default() },
-        plan: Vec::new(),
         cells,
-        skipped: Vec::new(),
         flags,
-        findings: Vec::new(),
+        ..Record::new(run)
     }
 }
 
