@@ -28,6 +28,11 @@ pub struct Site {
 }
 
 impl Site {
+    /// A place where everything may be done, and of which nothing more is known.
+    pub fn unrestricted(kind: TargetKind, facts: Facts) -> Site {
+        Site { kind, facts, au_bytes: None, writable: Ok(()), borrowed: None, files: Ok(()), only: None, link_bps: None, memory_bps: None }
+    }
+
     /// The unit that spans are aligned to: the declared allocation unit, or 2 MiB.
     pub fn alignment_bytes(&self) -> u64 {
         self.au_bytes.filter(|au| *au >= self.facts.logical_block_bytes).unwrap_or(2 * MIB)

@@ -64,7 +64,7 @@ fn medium(name: &str) -> Profile {
 
 fn site(kind: TargetKind, facts: Facts) -> Site {
     let files = Err("there is no file system to put a file on".into());
-    Site { kind, facts, au_bytes: None, writable: Ok(()), borrowed: None, files, only: None, link_bps: None, memory_bps: None }
+    Site { files, ..Site::unrestricted(kind, facts) }
 }
 
 fn plan(suite: &str, only: &[&str], site: &Site) -> Plan {

@@ -66,17 +66,7 @@ pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
 
 fn on(profile: &Profile, seed: u64, tests: &[&str], keep_data: bool) -> Ran {
     let medium = SimDevice::of_unit(profile, unit_of(seed), Options { seed, capacity: None, keep_data });
-    let site = Site {
-        kind: TargetKind::Simulated,
-        facts: medium.facts().clone(),
-        au_bytes: profile.au_bytes(),
-        writable: Ok(()),
-        borrowed: None,
-        files: Ok(()),
-        only: None,
-        link_bps: None,
-        memory_bps: None,
-    };
+    let site = Site { au_bytes: profile.au_bytes(), ..Site::unrestricted(TargetKind::Simulated, medium.facts().clone()) };
     let suite = Suite::built_in("standard").expect("it comes with the program");
     let choice = Choice { only: tests.iter().map(|test| (*test).to_owned()).collect(), ..Choice::default() };
     let plan = Plan::make(&suite, &choice, &site).expect("standard can be planned on any medium");

@@ -47,17 +47,7 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
     };
     let target =
         Target { kind: TargetKind::Simulated, path: request.target.clone(), engine: Some(facts.engine.clone()), ..Target::default() };
-    let site = Site {
-        kind: TargetKind::Simulated,
-        facts,
-        au_bytes: profile.au_bytes(),
-        writable: Ok(()),
-        borrowed: None,
-        files: Ok(()),
-        only: request.only(),
-        link_bps: None,
-        memory_bps: None,
-    };
+    let site = Site { au_bytes: profile.au_bytes(), only: request.only(), ..Site::unrestricted(TargetKind::Simulated, facts) };
     let stage = stages::SimulatedFiles::new(profile, request.seed);
     Ok(Opened {
         site,

@@ -114,17 +114,7 @@ fn judge(end: RunEnd) -> Result<Vec<Cell>, WorkError> {
 
 /// A file on a file system, as far as planning goes.
 fn site(facts: Facts, files: Result<(), String>) -> Site {
-    Site {
-        kind: TargetKind::File,
-        facts,
-        au_bytes: None,
-        writable: Ok(()),
-        borrowed: None,
-        files,
-        only: None,
-        link_bps: None,
-        memory_bps: None,
-    }
+    Site { files, ..Site::unrestricted(TargetKind::File, facts) }
 }
 
 fn no_facts() -> Facts {

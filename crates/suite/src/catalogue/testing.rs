@@ -145,8 +145,7 @@ impl Bed {
             engine: "virtual time".into(),
         };
         let files = Err("there is no file system to put a file on".into());
-        let site =
-            Site { kind, facts, au_bytes: None, writable: Ok(()), borrowed: None, files, only: None, link_bps: None, memory_bps: None };
+        let site = Site { files, ..Site::unrestricted(kind, facts) };
         Bed { site, fail_at: None, stop_at: None, done: Vec::new(), time_limit_ns: None, cost: Box::new(cost) }
     }
 

@@ -44,17 +44,7 @@ pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
     let text = medium.profile();
     let profile = Profile::parse("drawn", &text).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
     let device = SimDevice::new(&profile, Options { seed, capacity: None, keep_data: false });
-    let site = Site {
-        kind: TargetKind::Simulated,
-        facts: device.facts().clone(),
-        au_bytes: None,
-        writable: Ok(()),
-        borrowed: None,
-        files: Ok(()),
-        only: None,
-        link_bps: None,
-        memory_bps: None,
-    };
+    let site = Site::unrestricted(TargetKind::Simulated, device.facts().clone());
     let plan = Plan::make(suite, &Choice::default(), &site).expect("the suite can be planned on any medium");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
@@ -67,16 +57,12 @@ pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
         ..record::Medium::default()
     };
     let mut record = Record {
-        schema: record::SCHEMA.into(),
-        run: record::Run { seed, ended: end.ended, elapsed_ns: end.elapsed_ns, ..record::Run::default() },
         medium,
-        host: None,
         target: record::Target { kind: TargetKind::Simulated, ..record::Target::default() },
         plan: plan.cells,
         cells: end.cells,
         skipped: end.skipped,
-        flags: Vec::new(),
-        findings: Vec::new(),
+        ..Record::new(record::Run { seed, ended: end.ended, elapsed_ns: end.elapsed_ns, ..record::Run::default() })
     };
     record.findings = ::findings::conclude(&record);
     record

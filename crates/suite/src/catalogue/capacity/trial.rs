@@ -227,17 +227,8 @@ pub(crate) fn probe(
     stop: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> (Ruling, Guarded) {
-    let site = Site {
-        kind: TargetKind::Block,
-        facts: device.facts().clone(),
-        au_bytes: None,
-        writable: Ok(()),
-        borrowed,
-        files: Err("this is a trial of the probe alone".into()),
-        only: None,
-        link_bps: None,
-        memory_bps: None,
-    };
+    let files = Err("this is a trial of the probe alone".into());
+    let site = Site { borrowed, files, ..Site::unrestricted(TargetKind::Block, device.facts().clone()) };
     let entry = Entry { test: Capacity.name().into(), settings: Vec::new() };
     let suite = Suite { name: "trial".into(), about: String::new(), time_limit_ns: None, tests: vec![entry] };
     let plan = Plan::make(&suite, &Choice::default(), &site).expect("a medium of this size can be probed");
