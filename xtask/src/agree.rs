@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 use record::units::Bytes;
 
+use crate::released;
 use cells::{CELLS, Cell};
 use ground::{Ground, On};
 use rivals::{Fio, Flashmark, Measured};
@@ -109,10 +110,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, interrupted.clone()).context("listening for Ctrl-C")?;
     }
-    let program = match &flags.program {
-        Some(program) => program.clone(),
-        None => rivals::build(root)?,
-    };
+    let program = released::given_or_built(flags.program.as_deref(), root, "flashmark")?;
     let mut tables = Vec::new();
     for &on in &flags.on {
         let ground = Ground::make(root, on, flags.size.0)?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use record::units::{Bytes, MIB, Nanos};
 
-use crate::section;
+use crate::{released, section};
 
 /// Where the table is kept, under which heading.
 const PAGE: &str = "docs/performance.md";
@@ -32,9 +32,7 @@ pub struct Flags {
 
 /// Measures the release build, prints the table, and fails if a target is missed.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
-    let built = Command::new("cargo").args(["build", "--release", "--package", "flashmark"]).current_dir(root).status()?;
-    ensure!(built.success(), "the release build failed");
-    let program = root.join("target/release/flashmark");
+    let program = released::build(root, "flashmark")?;
     let size = fs::metadata(&program).context("the release build")?.len();
     let start = median_start(&program)?;
     let memory = peak_memory(&program, &flags.dir)?;

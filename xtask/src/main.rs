@@ -8,6 +8,7 @@ mod docs;
 mod footprint;
 mod generated;
 mod pages;
+mod released;
 mod schema;
 mod section;
 mod tasks;

@@ -1,8 +1,7 @@
 //! The two programs, and how each is told to do the same.
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use record::{Direction, Record};
@@ -45,15 +44,6 @@ impl Measured {
     pub fn made_up(iops: f64) -> Measured {
         Measured { iops, median_ns: 1e9 / iops, ops: 1, bytes: 1, command: String::new(), direction: Direction::Read, span: (0, 1) }
     }
-}
-
-/// Builds the program as it is released.
-pub fn build(root: &Path) -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--release", "--quiet", "--package", "flashmark"]).current_dir(root).status()?;
-    ensure!(built.success(), "flashmark does not build");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release/flashmark"))
 }
 
 /// Our side.

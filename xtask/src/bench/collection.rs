@@ -16,7 +16,7 @@ use store::collection::{Address, Collection};
 
 use super::made::{self, Dice, Made};
 use super::served::Served;
-use crate::section;
+use crate::{released, section};
 
 /// Where the table is kept, under which heading.
 const PAGE: &str = "docs/performance.md";
@@ -52,7 +52,10 @@ pub struct Flags {
     /// A record whose submission is measured too: a real run has histograms and curves, which those that are made have not.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Directory for the collections; each takes about 6 kB a run.
+    /// The server; without it, it is built as released.
+    #[arg(long, value_name = "FILE")]
+    pub program: Option<PathBuf>,
+    /// Directory for the collections; each takes 10 to 22 kB a run.
     #[arg(long, default_value = "target")]
     pub dir: PathBuf,
     /// Keeps the table in docs/performance.md.
@@ -63,17 +66,18 @@ pub struct Flags {
 /// Measures, prints the table, and fails if a target is missed.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(flags.runs >= flags.models && flags.models > 0, "each model needs a run");
+    let program = released::given_or_built(flags.program.as_deref(), root, "flashmark-site")?;
     let dir = tempfile::tempdir_in(&flags.dir).with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
     let file = dir.path().join("collection.db");
     let sqlite = Address::Sqlite(file.clone());
-    let mut rows = measure("SQLite", root, flags, &sqlite, || Ok(()), || Ok(fs::metadata(&file)?.len()))?;
+    let mut rows = measure("SQLite", &program, flags, &sqlite, || Ok(()), || Ok(fs::metadata(&file)?.len()))?;
     drop(dir);
     match cluster::Cluster::start()? {
         Some(cluster) => {
             let url = cluster.database()?;
             // What its housekeeping would do a minute later.
             let settle = || cluster.psql(&url, "VACUUM ANALYZE").map(drop);
-            rows.extend(measure("PostgreSQL", root, flags, &Address::parse(&url)?, settle, || cluster.bytes())?);
+            rows.extend(measure("PostgreSQL", &program, flags, &Address::parse(&url)?, settle, || cluster.bytes())?);
         }
         None => eprintln!("PostgreSQL is left out"),
     }
@@ -131,7 +135,7 @@ fn ms(since: Instant) -> f64 {
 
 fn measure(
     on: &'static str,
-    root: &Path,
+    program: &Path,
     flags: &Flags,
     address: &Address,
     settle: impl Fn() -> std::io::Result<()>,
@@ -169,7 +173,7 @@ fn measure(
     let most = format!("a submission to the model with most runs ({})", made.most_runs());
     rows.push(Row::times(most, on, submissions(&collection, &made, |_| 0)?, SUBMISSION_MS));
     drop(collection);
-    let served = Served::start(root, &address.to_string())?;
+    let served = Served::start(program, &address.to_string())?;
     let table = |query: &Query| served.table(query);
     rows.push(Row::times("the page of the table by HTTP, one at a time", on, alone(flags, table)?, PAGE_MS));
     rows.push(Row::times(format!("the page of the table by HTTP, {} a second", flags.rate), on, paced(flags, table)?, PAGE_MS));

@@ -13,7 +13,7 @@ use store::collection::{Address, Collection, Submission};
 
 use super::made::Made;
 use crate::footprint::high_water;
-use crate::section;
+use crate::{released, section};
 
 /// Where the table is kept, under which heading.
 const PAGE: &str = "docs/performance.md";
@@ -56,14 +56,7 @@ pub struct Flags {
 /// Measures, prints the table, and fails if a target is missed.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(flags.runs >= flags.media && flags.media > 0, "each medium needs a run");
-    let program = match &flags.program {
-        Some(program) => program.clone(),
-        None => {
-            let built = Command::new("cargo").args(["build", "--release", "--package", "flashmark"]).current_dir(root).status()?;
-            ensure!(built.success(), "the release build failed");
-            root.join("target/release/flashmark")
-        }
-    };
+    let program = released::given_or_built(flags.program.as_deref(), root, "flashmark")?;
     let dir = tempfile::tempdir_in(&flags.dir).with_context(|| format!("no directory can be made in {}", flags.dir.display()))?;
     let (file, site) = (dir.path().join("collection.db"), dir.path().join("site"));
     let what = make(&file, flags)?;

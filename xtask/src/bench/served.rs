@@ -17,12 +17,9 @@ pub struct Served {
 }
 
 impl Served {
-    /// The server of `root`'s sources, on the collection at that address, on a free port of this machine.
-    pub fn start(root: &Path, database: &str) -> Result<Served> {
-        let built =
-            Command::new("cargo").args(["build", "--release", "--quiet", "--package", "flashmark-site"]).current_dir(root).status()?;
-        ensure!(built.success(), "the release build failed");
-        let mut command = Command::new(root.join("target/release/flashmark-site"));
+    /// The server on the collection at that address, on a free port of this machine.
+    pub fn start(program: &Path, database: &str) -> Result<Served> {
+        let mut command = Command::new(program);
         command.args([
             "--listen",
             "127.0.0.1:0",
