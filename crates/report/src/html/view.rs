@@ -1,9 +1,9 @@
 //! What the templates show, made from a record.
 
 use askama::Template;
-use record::{Ended, Finding, Record, Severity};
+use record::{Finding, Record, Severity};
 
-use super::{Shell, inert_json};
+use super::Shell;
 use crate::chart::{self, Size};
 use crate::doubts::{self, Doubt};
 use crate::figure::Shown;
@@ -11,8 +11,11 @@ use crate::panels::{self, Panel};
 use crate::tables::{self, Table};
 use crate::{headline, words};
 
+mod cover;
 mod facts;
 mod matrix;
+
+use cover::Cover;
 
 pub(super) use matrix::MatrixPage;
 
@@ -20,13 +23,7 @@ pub(super) use matrix::MatrixPage;
 #[derive(Template)]
 #[template(path = "run.html", blocks = ["main"])]
 pub(super) struct RunPage {
-    title: String,
-    name: String,
-    facts: String,
-    label: String,
-    run_facts: String,
-    state: Option<String>,
-    failed: bool,
+    cover: Cover,
     /// What is told before everything else.
     verdicts: Vec<FindingView>,
     findings: Vec<FindingView>,
@@ -35,14 +32,8 @@ pub(super) struct RunPage {
     headline: Vec<HeadlineRow>,
     panels: Vec<PanelView>,
     doubts: Vec<Doubt>,
-    skipped: Vec<(String, String)>,
     all: Vec<(String, TableView)>,
-    how: Vec<(&'static str, Vec<(String, String)>)>,
     plan: TableView,
-    private: bool,
-    file_name: String,
-    /// The record, where the page carries it.
-    json: Option<String>,
 }
 
 /// A finding, how loud it is, and what opens when one wants to know why.
@@ -131,21 +122,16 @@ impl PanelView {
 impl RunPage {
     /// Everything a page says of a record.
     pub fn of(record: &Record) -> RunPage {
-        RunPage { json: Some(inert_json(&record.to_json())), ..RunPage::part_of(record) }
+        let page = RunPage::part_of(record);
+        RunPage { cover: page.cover.with_record(record), ..page }
     }
 
     /// The same without the record itself.
     pub fn part_of(record: &Record) -> RunPage {
-        let name = words::name(&record.medium);
         let nothing = record.cells.is_empty() && record.plan.is_empty();
         let finding = |finding: &Finding| FindingView::of(finding, "#about-");
         RunPage {
-            title: format!("{name} - Flashmark"),
-            facts: words::medium_facts(record).join(" · "),
-            label: record.run.label.as_deref().map(words::clean).unwrap_or_default(),
-            run_facts: doubts::run_facts(record).join(" · "),
-            state: doubts::state(record),
-            failed: record.run.ended == Ended::Error,
+            cover: Cover::of(record, "report", doubts::state(record)),
             verdicts: record.findings.iter().filter(|found| is_told_first(found)).map(finding).collect(),
             findings: record.findings.iter().filter(|found| !is_told_first(found)).map(finding).collect(),
             about: about(record),
@@ -153,14 +139,8 @@ impl RunPage {
             headline: if nothing { Vec::new() } else { headline::rows(record).iter().map(headline_row).collect() },
             panels: panels::of_record(record).into_iter().map(panel).collect(),
             doubts: doubts::doubts(record),
-            skipped: doubts::skipped(record),
             all: tables::all(record).into_iter().map(|(test, table)| (test, TableView { table })).collect(),
-            how: facts::sections(record),
             plan: TableView { table: facts::plan(record) },
-            private: facts::is_private(record),
-            file_name: facts::file_name(record),
-            json: None,
-            name,
         }
     }
 }

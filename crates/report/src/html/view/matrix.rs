@@ -2,34 +2,23 @@
 
 use askama::Template;
 use findings::matrix::{Matrix, Place, Standing, Way, WorkPlaces};
-use record::{Ended, Record};
+use record::Record;
 
-use super::super::{Shell, inert_json};
-use super::{TableView, facts};
-use crate::{doubts, matrix, words};
+use super::super::Shell;
+use super::TableView;
+use super::cover::Cover;
+use crate::{matrix, words};
 
 /// The page.
 #[derive(Template)]
 #[template(path = "matrix.html", blocks = ["main"])]
 pub(in crate::html) struct MatrixPage {
-    title: String,
-    name: String,
-    facts: String,
-    label: String,
-    run_facts: String,
-    state: Option<String>,
-    failed: bool,
+    cover: Cover,
     statements: Vec<String>,
     works: Vec<WorkView>,
     fragmentation: Option<TableView>,
     recommended: String,
     commands: Vec<(&'static str, String)>,
-    skipped: Vec<(String, String)>,
-    how: Vec<(&'static str, Vec<(String, String)>)>,
-    private: bool,
-    file_name: String,
-    /// The record, where the page carries it.
-    json: Option<String>,
 }
 
 /// One work.
@@ -59,32 +48,21 @@ struct HeatCell {
 impl MatrixPage {
     /// Everything the page says.
     pub fn of(record: &Record, matrix: &Matrix) -> MatrixPage {
-        MatrixPage { json: Some(inert_json(&record.to_json())), ..MatrixPage::part_of(record, matrix) }
+        let page = MatrixPage::part_of(record, matrix);
+        MatrixPage { cover: page.cover.with_record(record), ..page }
     }
 
     /// The same without the record itself.
     pub fn part_of(record: &Record, matrix: &Matrix) -> MatrixPage {
-        let name = words::name(&record.medium);
         let overall = matrix.overall.first().map(findings::matrix::Overall::statement);
         let (recommended, commands) = matrix::commands(record, matrix).unwrap_or_default();
         MatrixPage {
-            title: format!("{name}: file systems and schedulers - Flashmark"),
-            facts: words::medium_facts(record).join(" · "),
-            label: record.run.label.as_deref().map(words::clean).unwrap_or_default(),
-            run_facts: doubts::run_facts(record).join(" · "),
-            state: matrix::state(record),
-            failed: record.run.ended == Ended::Error,
+            cover: Cover::of(record, "matrix", matrix::state(record)),
             statements: matrix.works.iter().map(WorkPlaces::statement).chain(overall).map(|text| words::clean(&text)).collect(),
             works: matrix.works.iter().map(work).collect(),
             fragmentation: matrix::fragmentation(matrix).map(|table| TableView { table }),
             recommended: words::clean(&recommended),
             commands: commands.into_iter().map(|(what, line)| (what, words::clean(&line))).collect(),
-            skipped: doubts::skipped(record),
-            how: facts::sections(record),
-            private: facts::is_private(record),
-            file_name: facts::file_name(record),
-            json: None,
-            name,
         }
     }
 }

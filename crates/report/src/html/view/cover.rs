@@ -1,0 +1,60 @@
+//! What the page of every record has around what it is about: at the head who and what, at the foot how it was measured, and the record itself.
+
+use record::{Ended, Record};
+
+use super::super::inert_json;
+use super::facts;
+use crate::{doubts, words};
+
+/// Head and foot of a page; `cover_*.html` show it.
+pub(super) struct Cover {
+    /// What the page is: "Flashmark report".
+    pub eyebrow: String,
+    /// What the medium goes by.
+    pub name: String,
+    /// Kind, capacity, link, file system.
+    pub facts: String,
+    /// The user's words.
+    pub label: String,
+    /// Suite, time, bytes written.
+    pub run_facts: String,
+    /// How far the run came, where that is not all the way.
+    pub state: Option<String>,
+    /// Whether an error ended it.
+    pub failed: bool,
+    /// Why something was left out, and what.
+    pub skipped: Vec<(String, String)>,
+    /// How it was measured: sections of names and values.
+    pub how: Vec<(&'static str, Vec<(String, String)>)>,
+    /// Whether the record holds what is nobody else's business.
+    pub private: bool,
+    /// What the record is called as a file.
+    pub file_name: String,
+    /// The record, where the page carries it.
+    pub json: Option<String>,
+}
+
+impl Cover {
+    /// Of a page that is a `kind` ("report"), of a run in this state. It does not carry the record.
+    pub fn of(record: &Record, kind: &str, state: Option<String>) -> Cover {
+        Cover {
+            eyebrow: format!("Flashmark {kind}"),
+            name: words::name(&record.medium),
+            facts: words::medium_facts(record).join(" · "),
+            label: record.run.label.as_deref().map(words::clean).unwrap_or_default(),
+            run_facts: doubts::run_facts(record).join(" · "),
+            state,
+            failed: record.run.ended == Ended::Error,
+            skipped: doubts::skipped(record),
+            how: facts::sections(record),
+            private: facts::is_private(record),
+            file_name: facts::file_name(record),
+            json: None,
+        }
+    }
+
+    /// The same with the record in it.
+    pub fn with_record(self, record: &Record) -> Cover {
+        Cover { json: Some(inert_json(&record.to_json())), ..self }
+    }
+}
