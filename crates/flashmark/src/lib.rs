@@ -6,6 +6,7 @@
 pub mod attach;
 pub mod claims;
 pub mod cli;
+pub mod clock;
 pub mod commands;
 pub mod exit;
 pub mod opened;
@@ -15,4 +16,5 @@ pub mod sampler;
 pub mod screen;
 pub mod session;
 pub mod signals;
+pub mod watchdog;
 pub mod words;

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
@@ -19,12 +17,10 @@ use crate::request::Request;
 use crate::sampler::Sampler;
 use crate::screen::Screen;
 use crate::signals;
+use crate::watchdog::Watchdog;
 
 /// What is said before a medium that was not given away is written.
 const LENT: &str = "What is overwritten is kept in memory and put back at the end, also after Ctrl-C. Do not unplug the medium or kill the program meanwhile:\nwhat was overwritten would stay so. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
-
-/// Ctrl-C ends a run within a second, even if the medium does not answer.
-const PATIENCE: Duration = Duration::from_millis(850);
 
 /// What a sitting works on.
 pub struct Sitting {
@@ -68,15 +64,13 @@ impl Sitting {
         if opened.site.borrowed.is_some() {
             screen.print(LENT);
         }
-        let over = Arc::new(AtomicBool::new(false));
         let owing = Arc::new(AtomicBool::new(false));
-        let watchdog = watch(&stop, &over, &owing, &dir, &request);
+        let watchdog = Watchdog::start(&stop, &owing, last_words(&dir, &request));
         let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop };
         let sampler = Sampler::start(&opened.target, used_ns);
         let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, activity: HashMap::new() };
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
-        over.store(true, Ordering::SeqCst);
-        let _ = watchdog.join();
+        watchdog.end();
         drop(screen);
         drop(medium);
         conclude(end, &opened, &request, &dir, &mut journal, &outputs)
@@ -146,32 +140,19 @@ impl Listener for Keeper<'_> {
     }
 }
 
-/// Ends the process if an interrupted run does not end by itself, because the medium does not answer. While the medium is owed what lay on it, it waits.
-fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>, owing: &Arc<AtomicBool>, dir: &RunDir, request: &Request) -> JoinHandle<()> {
-    let (stop, over, owing, dir, request) = (Arc::clone(stop), Arc::clone(over), Arc::clone(owing), dir.clone(), request.clone());
-    std::thread::spawn(move || {
-        let mut asked: Option<Instant> = None;
-        while !over.load(Ordering::SeqCst) {
-            if owing.load(Ordering::SeqCst) {
-                if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
-                    eprintln!(
-                        "\nflashmark: interrupted; puts back what lay on the medium first. A second Ctrl-C would leave it overwritten"
-                    );
-                }
-            } else if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                if let Ok(replayed) = dir.replay() {
-                    let record = judged(replayed.record, &request);
-                    let _ = dir.write_record(&record);
-                }
-                eprintln!(
-                    "\nflashmark: interrupted while the medium did not answer; the finished cells are kept, go on with: flashmark resume {}",
-                    dir.name()
-                );
-                std::process::exit(Exit::Interrupted as i32);
-            }
-            std::thread::sleep(Duration::from_millis(50));
+/// What is kept and said of a run whose medium does not answer when it is interrupted.
+fn last_words(dir: &RunDir, request: &Request) -> impl FnOnce() + Send + use<> {
+    let (dir, request) = (dir.clone(), request.clone());
+    move || {
+        if let Ok(replayed) = dir.replay() {
+            let record = judged(replayed.record, &request);
+            let _ = dir.write_record(&record);
         }
-    })
+        eprintln!(
+            "\nflashmark: interrupted while the medium did not answer; the finished cells are kept, go on with: flashmark resume {}",
+            dir.name()
+        );
+    }
 }
 
 /// Adds the conclusions, those that the user's claims and uses ask for among them.

@@ -33,7 +33,7 @@ pub fn run(flags: &CaptureFlags) -> Result {
     if is_on(&roots, &flags.output, &source) {
         screen.say(&format!("note: the trace is written to {} itself, so its own writes are in it; another medium is better", source.name));
     }
-    let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let started = crate::clock::now();
     let out = BufWriter::with_capacity(1 << 20, file);
     let captured = capture(&source, &source.header(Some(started)), out, limits, &stop, &mut |captured| screen.tick(captured));
     screen.clear();

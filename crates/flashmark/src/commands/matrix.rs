@@ -7,12 +7,12 @@ mod sitting;
 
 use record::units::{Bytes, Nanos};
 use record::{Ended, Params, PlannedCell, Run, Skip, Stop};
-use store::{Opening, Resumed, RunDir, Store};
+use store::{Opening, Resumed, RunDir};
 
 use crate::cli::{MatrixFlags, ResumeFlags};
-use crate::commands::run::software;
-use crate::exit::{Exit, Result};
-use crate::exit::{OrExit, refuse};
+use crate::clock;
+use crate::commands::run::{begin, running, software};
+use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::outputs::print;
 use field::Field;
 use outputs::Outputs;
@@ -41,18 +41,9 @@ pub fn run(flags: &MatrixFlags) -> Result {
         field.leave()?;
         return refuse(format_args!("nothing is left to be tried: {}", why.join("; ")));
     }
-    let id = format!("{}-{}-matrix", jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S"), field.short_name());
-    let run = Run {
-        id: id.clone(),
-        started: field.now(),
-        seed: request.seed,
-        suite: findings::matrix::SUITE.to_owned(),
-        label: flags.label.clone(),
-        command: std::env::args().collect(),
-        software: software(),
-        ended: Ended::Running,
-        ..Run::default()
-    };
+    let id = format!("{}-{}-matrix", clock::for_names(), field.short_name());
+    let label = flags.label.clone();
+    let run = Run { started: field.now(), seed: request.seed, label, ..running(&id, findings::matrix::SUITE) };
     let opening = Opening {
         run,
         medium: field.medium.clone(),
@@ -63,8 +54,7 @@ pub fn run(flags: &MatrixFlags) -> Result {
         flags: field.flags.clone(),
         command: serde_json::json!({ MARK: request }),
     };
-    let dir = Store::open(Store::default_root()).create(&id, &opening).or_internal()?;
-    let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
+    let (dir, journal) = begin(&opening)?;
     Sitting { field, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
 }
 

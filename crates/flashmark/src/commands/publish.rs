@@ -40,7 +40,7 @@ pub struct PublishFlags {
 /// Runs the command.
 pub fn run(flags: &PublishFlags) -> Result {
     let place = Place::take(&flags.dir)?;
-    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let now = crate::clock::now();
     let source = match &flags.database {
         Some(address) => Source::of_database(address, flags.no_reference, &now)?,
         None => Source::of_runs(&flags.runs, flags.no_reference, &now)?,

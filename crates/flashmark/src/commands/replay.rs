@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
 
 use clap::{Args, ValueEnum};
 use device::{Device, Extent, ExtentGuard, Extents, IoError, WriteBudget};
@@ -11,20 +10,18 @@ use lab::replay::{self, Fit, Heard, Outcome, Pace, Placing, Player, Settings};
 use lab::trace::{self, Survey, Trace};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Stop, TargetKind};
-use store::{Ending, Journal, RunDir, Store};
+use store::{Ending, Journal, RunDir};
 use suite::{Event, Plan, Progress};
 
 use crate::cli::AccessFlags;
-use crate::commands::run::{opening, run_id};
+use crate::commands::run::{begin, opening, run_id};
 use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::opened::Opened;
 use crate::outputs::{self, Outputs, print};
 use crate::request::Request;
 use crate::screen::{self, Screen};
 use crate::signals;
-
-/// Ctrl-C ends a replay within a second, even if the medium does not answer.
-const PATIENCE: Duration = Duration::from_millis(850);
+use crate::watchdog::Watchdog;
 
 /// Flags of `replay`.
 #[derive(Debug, Args)]
@@ -102,8 +99,7 @@ pub fn run(flags: &ReplayFlags) -> Result {
         return Ok(Exit::Done);
     }
     let opening = opening(&run_id(&request, &plan.suite, &opened), &request, flags.label.clone(), &opened, &plan)?;
-    let dir = Store::open(Store::default_root()).create(&opening.run.id, &opening).or_internal()?;
-    let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
+    let (dir, journal) = begin(&opening)?;
     let outputs = flags.outputs.clone();
     Sitting { opened, plan, placing, survey, trace, settings, stop, dir, journal, outputs }.hold()
 }
@@ -191,11 +187,12 @@ impl Sitting {
         }
         let screen = Screen::open(1, self.outputs.quiet, self.opened.waiting());
         screen.print(&self.announcement(filled));
-        let over = Arc::new(AtomicBool::new(false));
-        let watchdog = watch(&self.stop, &over);
+        let owing_nothing = Arc::new(AtomicBool::new(false));
+        let watchdog = Watchdog::start(&self.stop, &owing_nothing, || {
+            eprintln!("\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again");
+        });
         let played = self.play(&mut medium, &screen, fills.then_some(span));
-        over.store(true, Ordering::SeqCst);
-        let _ = watchdog.join();
+        watchdog.end();
         let outcome = played?;
         let cells = replay::cells(&self.plan.cells, &self.survey, &self.settings, &outcome);
         let kept = self.keep(&cells, &screen);
@@ -291,19 +288,4 @@ fn progress(screen: &Screen, phase: &'static str, heard: Heard) {
         written_bytes: heard.written_bytes,
         remaining_ns: left as u64,
     }));
-}
-
-/// Ends the process if an interrupted replay does not end by itself, because the medium does not answer.
-fn watch(stop: &Arc<AtomicBool>, over: &Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
-    let (stop, over) = (Arc::clone(stop), Arc::clone(over));
-    std::thread::spawn(move || {
-        let mut asked: Option<Instant> = None;
-        while !over.load(Ordering::SeqCst) {
-            if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                eprintln!("\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again");
-                std::process::exit(Exit::Interrupted as i32);
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    })
 }

@@ -1,12 +1,12 @@
 //! `flashmark run`: from a target to a record and a report.
 
-use jiff::Timestamp;
 use record::units::{Bytes, MIB, Nanos, significant};
 use record::{Ended, Pattern, PlannedCell, Run, Software};
-use store::{Opening, Store};
+use store::{Journal, Opening, RunDir, Store};
 use suite::Plan;
 
 use crate::cli::RunFlags;
+use crate::clock;
 use crate::exit::{Exit, OrExit, Result};
 use crate::opened::Opened;
 use crate::outputs::print;
@@ -25,24 +25,13 @@ pub fn run(flags: &RunFlags) -> Result {
     }
     let id = run_id(&request, &plan.suite, &opened);
     let opening = opening(&id, &request, wanted.label.clone(), &opened, &plan)?;
-    let dir = Store::open(Store::default_root()).create(&id, &opening).or_internal()?;
-    let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
+    let (dir, journal) = begin(&opening)?;
     Sitting { opened, plan, request, dir, journal, done: Vec::new(), used_ns: 0, outputs: wanted.outputs }.hold()
 }
 
 /// The first line of the journal: everything known before the first cell.
 pub fn opening(id: &str, request: &Request, label: Option<String>, opened: &Opened, plan: &Plan) -> Result<Opening> {
-    let run = Run {
-        id: id.to_owned(),
-        started: opened.now(),
-        seed: request.seed,
-        suite: plan.suite.clone(),
-        label,
-        command: std::env::args().collect(),
-        software: software(),
-        ended: Ended::Running,
-        ..Run::default()
-    };
+    let run = Run { started: opened.now(), seed: request.seed, label, ..running(id, &plan.suite) };
     let mut medium = opened.medium.clone();
     medium.claims = request.claims.clone();
     medium.health = opened.health();
@@ -56,6 +45,25 @@ pub fn opening(id: &str, request: &Request, label: Option<String>, opened: &Open
         flags: opened.flags.clone(),
         command: serde_json::to_value(request).or_internal()?,
     })
+}
+
+/// A run of this suite by this program, as it was called.
+pub fn running(id: &str, suite: &str) -> Run {
+    Run {
+        id: id.to_owned(),
+        suite: suite.to_owned(),
+        command: std::env::args().collect(),
+        software: software(),
+        ended: Ended::Running,
+        ..Run::default()
+    }
+}
+
+/// Makes the run on disk, and opens its journal.
+pub fn begin(opening: &Opening) -> Result<(RunDir, Journal)> {
+    let dir = Store::open(Store::default_root()).create(&opening.run.id, opening).or_internal()?;
+    let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
+    Ok((dir, journal))
 }
 
 /// This program.
@@ -73,11 +81,7 @@ pub fn run_id(request: &Request, suite: &str, opened: &Opened) -> String {
     let plain: String = what.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     let suite: String = suite.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let name = plain.trim_matches('-');
-    if opened.is_simulated() {
-        format!("sim-{name}-{suite}-{}", request.seed)
-    } else {
-        format!("{}-{name}-{suite}", Timestamp::now().strftime("%Y%m%d-%H%M%S"))
-    }
+    if opened.is_simulated() { format!("sim-{name}-{suite}-{}", request.seed) } else { format!("{}-{name}-{suite}", clock::for_names()) }
 }
 
 /// The most a merge-bound medium programs for this plan, in bytes: each small write out of sequence costs an allocation unit

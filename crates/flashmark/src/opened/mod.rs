@@ -103,7 +103,7 @@ impl Opened {
 
     /// The time of day; none where time is simulated.
     pub fn now(&self) -> Option<String> {
-        (!self.is_simulated()).then(|| jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        (!self.is_simulated()).then(crate::clock::now)
     }
 
     /// What the thermometers say now.

@@ -66,7 +66,7 @@ impl Field {
 
     /// The time of day.
     pub fn now(&self) -> Option<String> {
-        Some(jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+        Some(crate::clock::now())
     }
 
     /// A short name for the run's directory.

@@ -165,7 +165,7 @@ fn conclude(end: &End, elapsed_ns: u64, dir: &RunDir, journal: &mut Journal, out
         let text = "the time was up before the best two of every work were told apart".to_owned();
         journal.append(&Flag::Note { text }.into()).or_internal()?;
     }
-    let finished = Some(jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+    let finished = Some(crate::clock::now());
     let ending = Ending { ended, finished, elapsed_ns, ..Ending::default() };
     journal.append(&ending.into()).or_internal()?;
     let mut record = dir.replay().or_internal()?.record;

@@ -147,8 +147,7 @@ fn submit(own: &Collection, record: &Record, now: &str) -> Result<()> {
 
 /// A time of a record in UTC, to the second.
 fn utc(time: &str) -> Option<String> {
-    let time: jiff::Timestamp = time.parse().ok()?;
-    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+    time.parse().ok().map(crate::clock::to_the_second)
 }
 
 /// Where a run of this machine comes from.

@@ -1,0 +1,49 @@
+//! Ctrl-C ends a run within a second, even if the medium does not answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::exit::Exit;
+
+/// How long after Ctrl-C a run may take to end by itself.
+const PATIENCE: Duration = Duration::from_millis(850);
+
+/// Ends the process if an interrupted run does not end by itself, because the medium does not answer.
+pub struct Watchdog {
+    over: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Watchdog {
+    /// Looks at `stop` from now on. What is to be done before the process ends is `last_words`. While the medium is owed what lay on it
+    /// (`owing`), it waits.
+    pub fn start(stop: &Arc<AtomicBool>, owing: &Arc<AtomicBool>, last_words: impl FnOnce() + Send + 'static) -> Watchdog {
+        let over = Arc::new(AtomicBool::new(false));
+        let (stop, owing, is_over) = (Arc::clone(stop), Arc::clone(owing), Arc::clone(&over));
+        let thread = std::thread::spawn(move || {
+            let mut asked: Option<Instant> = None;
+            while !is_over.load(Ordering::SeqCst) {
+                if owing.load(Ordering::SeqCst) {
+                    if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
+                        eprintln!(
+                            "\nflashmark: interrupted; puts back what lay on the medium first. A second Ctrl-C would leave it overwritten"
+                        );
+                    }
+                } else if stop.load(Ordering::SeqCst) && asked.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+                    last_words();
+                    std::process::exit(Exit::Interrupted as i32);
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        });
+        Watchdog { over, thread }
+    }
+
+    /// The run has ended by itself.
+    pub fn end(self) {
+        self.over.store(true, Ordering::SeqCst);
+        let _ = self.thread.join();
+    }
+}
