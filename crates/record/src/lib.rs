@@ -4,6 +4,7 @@
 //! can be redone without measuring again. This room knows nothing of files, clocks, threads, command lines, HTML or HTTP.
 
 mod activity;
+pub mod alike;
 mod cell;
 pub mod collection;
 mod flag;

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use record::alike::edits_to_beginnings;
+
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
 
 /// The word for the run written last.
@@ -91,18 +93,10 @@ fn unknown(name: &str, runs: &[RunDir]) -> FindError {
     FindError::Unknown { name: name.to_owned(), closest: alike.take(3).map(|(_, run)| (*run).to_owned()).collect() }
 }
 
-/// Letters to insert, delete or replace to get from the beginning of a run's name to what was typed (Levenshtein, but what is not
-/// typed yet costs a tenth: a beginning with one typing error is closer than another name of the same length).
+/// Letters to insert, delete or replace to get from what was typed to the beginning of a run's name. What is not typed yet costs a tenth:
+/// a beginning with one typing error is closer than another name of the same length.
 fn distance(typed: &str, run: &str) -> usize {
-    let run: Vec<char> = run.chars().collect();
-    let mut row: Vec<usize> = (0..=run.len()).collect();
-    for (i, a) in typed.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in run.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row.iter().enumerate().map(|(taken, edits)| edits * 10 + (run.len() - taken)).min().unwrap_or(0).div_ceil(10)
+    let edits = edits_to_beginnings(typed, run);
+    let letters = edits.len() - 1;
+    edits.iter().enumerate().map(|(taken, edits)| edits * 10 + (letters - taken)).min().unwrap_or(0).div_ceil(10)
 }

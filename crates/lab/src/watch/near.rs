@@ -1,5 +1,7 @@
 //! Names that may have been meant.
 
+use record::alike::edits;
+
 /// How many are worth naming.
 const MOST: usize = 3;
 
@@ -17,21 +19,6 @@ fn distance(asked: &str, name: &str) -> Option<usize> {
     let edits = edits(asked, name);
     let akin = edits <= 2.min(asked.len() / 2) || (asked.len() > 2 && name.contains(asked)) || (name.len() > 2 && asked.starts_with(name));
     akin.then_some(edits)
-}
-
-/// Letters to change, add or leave out (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use record::alike::edits;
+
 use super::Profile;
 
 macro_rules! profiles {
@@ -53,19 +55,4 @@ impl Profile {
         names.sort();
         names.into_iter().take_while(|(distance, _)| *distance <= wanted.len().div_ceil(2)).take(3).map(|(_, name)| name).collect()
     }
-}
-
-/// Insertions, deletions and replacements that turn one word into another (Levenshtein).
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in to.iter().enumerate() {
-            let replace = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
