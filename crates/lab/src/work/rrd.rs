@@ -26,7 +26,7 @@ use self::file::Shape;
 use self::poll::Polls;
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure};
-use super::shift::Shift;
+use super::shift::{self, Shift};
 use super::{Ground, Kind, Moment, Work, WorkError};
 
 /// The work.
@@ -257,13 +257,6 @@ impl Work for Rrd {
     /// (of the interval), `backlog_ns`, `backlog_max_ns`, `writes_per_poll` and `bytes_per_poll` (as handed to the kernel), `updates_per_s`.
     /// Latencies are those of single updates, or pages.
     fn run(&self, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
-        let mut shift = Shift::begin(KIND.name, ground)?;
-        let mut cells = Vec::new();
-        for (done, form) in self.forms.iter().enumerate() {
-            shift.part(done as f64 / self.forms.len() as f64, (done + 1) as f64 / self.forms.len() as f64);
-            cells.push(self.form(done + 1, form, &mut shift)?);
-        }
-        shift.end()?;
-        Ok(cells)
+        shift::each(KIND.name, ground, &self.forms, |number, form, shift| self.form(number, form, shift))
     }
 }

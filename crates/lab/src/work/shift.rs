@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use record::Cell;
 use record::units::MILLISECOND_NS;
 use suite::random::Random;
 
@@ -25,6 +26,23 @@ pub(super) struct Shift<'g, 'a> {
     next_ns: u64,
     left_ns: u64,
     done: u64,
+}
+
+/// A whole run of a work that does the same in several forms: a cell for each, numbered from 1, in an equal part of it.
+pub(super) fn each(
+    work: &'static str,
+    ground: &mut Ground<'_>,
+    forms: &[&'static str],
+    measure: impl Fn(usize, &'static str, &mut Shift<'_, '_>) -> Result<Cell, WorkError>,
+) -> Result<Vec<Cell>, WorkError> {
+    let mut shift = Shift::begin(work, ground)?;
+    let mut cells = Vec::new();
+    for (done, form) in forms.iter().enumerate() {
+        shift.part(done as f64 / forms.len() as f64, (done + 1) as f64 / forms.len() as f64);
+        cells.push(measure(done + 1, form, &mut shift)?);
+    }
+    shift.end()?;
+    Ok(cells)
 }
 
 /// A folder that goes with all that is in it.

@@ -12,7 +12,7 @@ use suite::{Setting, SettingError, Settings};
 
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure};
-use super::shift::Shift;
+use super::shift::{self, Shift};
 use super::{Ground, Kind, Moment, Work, WorkError};
 
 /// The work.
@@ -121,14 +121,7 @@ impl Work for Sqlite {
 
     /// A cell for each journal mode: `iops` are commits a second. `bytes` are those of the values, not what SQLite writes for them.
     fn run(&self, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
-        let mut shift = Shift::begin(KIND.name, ground)?;
-        let mut cells = Vec::new();
-        for (done, journal) in self.journals.iter().enumerate() {
-            shift.part(done as f64 / self.journals.len() as f64, (done + 1) as f64 / self.journals.len() as f64);
-            cells.push(self.mode(done + 1, journal, &mut shift)?);
-        }
-        shift.end()?;
-        Ok(cells)
+        shift::each(KIND.name, ground, &self.journals, |number, journal, shift| self.mode(number, journal, shift))
     }
 }
 

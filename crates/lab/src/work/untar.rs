@@ -7,7 +7,7 @@ use suite::{Setting, SettingError, Settings};
 
 use super::clock::now_ns;
 use super::ledger::{Ledger, figure};
-use super::shift::Shift;
+use super::shift::{self, Shift};
 use super::tree::{needs_bytes, tree};
 use super::unpack::Unpacker;
 use super::{Ground, Kind, Moment, Work, WorkError};
@@ -105,13 +105,6 @@ impl Work for Untar {
 
     /// A cell for each form; `elapsed_ns` until everything is durable is the figure. Latencies are those of single entries.
     fn run(&self, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
-        let mut shift = Shift::begin(KIND.name, ground)?;
-        let mut cells = Vec::new();
-        for (done, sync) in self.syncs.iter().enumerate() {
-            shift.part(done as f64 / self.syncs.len() as f64, (done + 1) as f64 / self.syncs.len() as f64);
-            cells.push(self.form(done + 1, sync, &mut shift)?);
-        }
-        shift.end()?;
-        Ok(cells)
+        shift::each(KIND.name, ground, &self.syncs, |number, sync, shift| self.form(number, sync, shift))
     }
 }
