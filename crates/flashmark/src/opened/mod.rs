@@ -160,7 +160,7 @@ impl Opened {
 }
 
 /// What is the user's mistake, what is not safe, and what is the medium's.
-fn target_failure(error: TargetError) -> Failure {
+pub fn target_failure(error: TargetError) -> Failure {
     let exit = match &error {
         TargetError::InUse { .. }
         | TargetError::SiblingInUse { .. }

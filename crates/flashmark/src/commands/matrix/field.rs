@@ -8,8 +8,8 @@ use record::units::{Bytes, MIB};
 use record::{Flag, Host, Medium, Record, Target};
 
 use super::request::{ALL, DEFAULT_AU_BYTES, Request};
-use crate::exit::{Exit, Failure, OrExit, Result, refuse};
-use crate::opened::{clean_up_after_killed_runs, state_dir};
+use crate::exit::{OrExit, Result, refuse};
+use crate::opened::{clean_up_after_killed_runs, state_dir, target_failure};
 
 /// A file system is tried out on a file of this size, which is all holes.
 const TRY_OUT_BYTES: u64 = 512 * MIB;
@@ -233,14 +233,4 @@ fn off_boundary(block: &BlockTarget, au_bytes: u64, request: &Request) -> Option
             Bytes(au_bytes)
         ),
     })
-}
-
-/// What is the user's mistake, and what is not safe.
-fn target_failure(error: TargetError) -> Failure {
-    let exit = match &error {
-        TargetError::Missing { .. } | TargetError::Dangling { .. } | TargetError::NotStorage { .. } => Exit::Usage,
-        TargetError::Io { .. } => Exit::Io,
-        _ => Exit::Refused,
-    };
-    Failure { exit, error: error.into() }
 }
