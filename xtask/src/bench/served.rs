@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
-use record::Published;
 use record::collection::Query;
 use report::collection::query;
 
@@ -46,11 +45,10 @@ impl Served {
         Ok(answer.body_mut().read_to_vec()?.len())
     }
 
-    /// Submits a run, as JSON as it is; what is no new run is an error.
-    pub fn submit(&self, run: &Published) -> Result<()> {
-        let body = serde_json::to_vec(run)?;
+    /// Submits a run as JSON; what is no new run is an error.
+    pub fn submit(&self, body: &[u8]) -> Result<()> {
         let address = format!("{}/api/v1/runs", self.at);
-        let answer = self.agent.post(&address).header("Content-Type", "application/json").send(&body[..])?;
+        let answer = self.agent.post(&address).header("Content-Type", "application/json").send(body)?;
         ensure!(answer.status() == 201, "{address}: {}", answer.status());
         Ok(())
     }
