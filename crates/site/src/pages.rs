@@ -135,8 +135,8 @@ pub async fn table(State(app): State<App>, RawQuery(text): RawQuery, wants: Want
     let asked = asked(text.as_deref());
     let name = format!("table?{}", query::to_text(&asked));
     live(&app, &wants, name, move |collection, site| {
-        let page = collection.lines(&asked)?;
-        let shelves = collection.filled(made::shelves().into_iter().map(|shelf| shelf.query))?;
+        let shelves = made::shelves().into_iter().map(|shelf| shelf.query);
+        let (page, shelves) = collection.lines_and_filled(&asked, shelves)?;
         let site = Site { shelves: Some(shelves), ..site.clone() };
         Ok(Made::page(made::table(&site, &page, &asked)))
     })

@@ -83,23 +83,23 @@ impl Collection {
     /// # Errors
     /// Where the database fails.
     pub fn lines(&self, query: &Query) -> Result<Page, CollectionError> {
+        self.lines_and_filled(query, []).map(|(page, _)| page)
+    }
+
+    /// The same, and those of some other queries that any line fits, without another look at the database.
+    ///
+    /// # Errors
+    /// Where the database fails.
+    pub fn lines_and_filled(&self, query: &Query, others: impl IntoIterator<Item = Query>) -> Result<(Page, Vec<Query>), CollectionError> {
         let asked = Asked::of(query);
         let per_page = query.per_page.unwrap_or(USUAL).clamp(1, MOST) as usize;
         let from = per_page.saturating_mul(query.page as usize);
-        self.pool.look(|connection| {
+        let page = self.pool.look(|connection| {
             self.catalogue.catch_up(connection)?;
             let (total, numbers) = self.catalogue.find(&asked, from, per_page);
             let lines: Vec<Line> = lines::of_numbers(connection, &numbers)?;
             Ok(Page { lines, total })
-        })
-    }
-
-    /// Those of these queries that some line fits.
-    ///
-    /// # Errors
-    /// Where the database fails.
-    pub fn filled(&self, queries: impl IntoIterator<Item = Query>) -> Result<Vec<Query>, CollectionError> {
-        self.pool.look(|connection| self.catalogue.catch_up(connection))?;
-        Ok(queries.into_iter().filter(|query| self.catalogue.has(&Asked::of(query))).collect())
+        })?;
+        Ok((page, others.into_iter().filter(|query| self.catalogue.has(&Asked::of(query))).collect()))
     }
 }
