@@ -92,5 +92,11 @@ pub(crate) fn kind_head(kind: record::MediumKind) -> String {
     }
 }
 
+/// What a medium is, in a few words: its kind, and its size where that is known.
+fn kind_and_size(model: &record::collection::Model) -> Vec<String> {
+    let size = (model.capacity_gb > 0).then(|| format!("{} GB", model.capacity_gb));
+    std::iter::once(words::kind(model.kind).to_owned()).chain(size).collect()
+}
+
 #[cfg(test)]
 mod tests;

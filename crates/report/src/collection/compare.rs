@@ -124,8 +124,7 @@ fn page(site: &Site, heading: String, depth: usize, media: &[(Line, Vec<Entry>)]
 }
 
 fn head(links: &Links, line: &Line, media: &[(Line, Vec<Entry>)]) -> MediumHead {
-    let mut facts = vec![words::kind(line.model.kind).to_owned()];
-    facts.extend((line.model.capacity_gb > 0).then(|| format!("{} GB", line.model.capacity_gb)));
+    let mut facts = super::kind_and_size(&line.model);
     facts.push(words::count(line.runs as usize, "run"));
     let without = (media.len() > 2).then(|| {
         let rest = media.iter().filter(|(other, _)| other.slug != line.slug).map(|(other, _)| format!("m={}", other.slug));

@@ -154,8 +154,7 @@ fn shown_run<'a>(entries: &[&'a Entry]) -> Option<&'a Entry> {
 }
 
 fn facts(line: &Line) -> String {
-    let mut facts = vec![words::kind(line.model.kind).to_owned()];
-    facts.extend((line.model.capacity_gb > 0).then(|| format!("{} GB", line.model.capacity_gb)));
+    let mut facts = super::kind_and_size(&line.model);
     facts.extend(line.interface.as_deref().map(words::clean));
     facts.push(words::clean(&line.classes.join(" ")));
     facts.retain(|fact| !fact.is_empty());
