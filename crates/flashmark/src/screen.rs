@@ -74,7 +74,7 @@ impl Screen {
             Event::CellFinished { cell, .. } => self.print(&finished(cell)),
             Event::Skipped(skip) => self.print(&format!("  {:<34} left out: {}", skip.test, skip.reason)),
             Event::Flagged(flag) => self.print(&format!("  note: {flag}")),
-            Event::CellRevised { .. } | Event::Owing(_) => {}
+            Event::CellRevised { .. } | Event::Owing(_) | Event::Marked(_) => {}
         }
     }
 

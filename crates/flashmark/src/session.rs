@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Record, Sample, Severity, Stop};
-use store::{Ending, Journal, Lock, RunDir};
+use store::{Ending, Entry, Journal, Lock, RunDir};
 use suite::{Event, Listener, Plan, RunEnd, RunOptions};
 
 use crate::exit::{Exit, OrExit, Result, refuse};
@@ -66,7 +66,7 @@ impl Sitting {
         }
         let owing = Arc::new(AtomicBool::new(false));
         let watchdog = Watchdog::start(&stop, &owing, last_words(&dir, &request));
-        let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop };
+        let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop, undo: None };
         let sampler = Sampler::start(&opened.target, used_ns);
         let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, activity: HashMap::new() };
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
@@ -133,6 +133,8 @@ impl Listener for Keeper<'_> {
                 self.owing.store(*owing, Ordering::SeqCst);
                 Ok(())
             }
+            Event::CellStarted { cell, .. } if cell.max_written_bytes > 0 => self.journal.append(&Entry::Begun(cell.id.clone())),
+            Event::Marked(marks) => self.journal.append(&Entry::Marked(marks.to_vec())),
             Event::CellStarted { .. } | Event::Progress(_) => Ok(()),
         };
         self.screen.show(event);

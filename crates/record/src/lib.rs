@@ -7,6 +7,7 @@ mod activity;
 pub mod alike;
 mod cell;
 pub mod collection;
+mod fingerprint;
 mod flag;
 mod histogram;
 mod medium;
@@ -17,6 +18,7 @@ pub mod units;
 
 pub use activity::{Activity, Counters, Flow, Flushed, Sample, Served};
 pub use cell::{Cell, Content, Direction, Estimate, Latency, Metrics, Params, Path, Pattern, Region, Stop, Sync};
+pub use fingerprint::{Fingerprint, Mark};
 pub use flag::Flag;
 pub use histogram::{Histogram, HistogramError};
 pub use medium::{Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target, TargetKind, Temperature};

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use record::{Cell, Ended, Flag, Health, Host, Medium, PlannedCell, Run, Skip, Software, Target, Temperature};
+use record::{Cell, Ended, Fingerprint, Flag, Health, Host, Mark, Medium, PlannedCell, Run, Skip, Software, Target, Temperature};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,9 @@ pub struct Opening {
     pub flags: Vec<Flag>,
     /// What the caller needs to plan the rest again; not looked into here.
     pub command: serde_json::Value,
+    /// How the medium is known again; none where there is no raw medium, and in journals of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// One event of a run.
@@ -51,6 +54,10 @@ pub enum Entry {
     Resumed(Box<Resumed>),
     /// The run has ended, for now or for good.
     Ended(Ending),
+    /// A cell that writes is begun: from here on its span holds what it wrote before it was cut short. The cell's id.
+    Begun(String),
+    /// What was read at some places after the last cell, where this run had written.
+    Marked(Vec<Mark>),
 }
 
 impl From<Cell> for Entry {

@@ -26,7 +26,7 @@ pub use atomic::{WriteError, atomic_write, atomic_write_with};
 pub use find::FindError;
 pub use journal::{Ending, Entry, FORM, Journal, JournalError, Opening, Resumed};
 pub use lock::{Lock, LockError};
-pub use replay::Replayed;
+pub use replay::{Replayed, Traces};
 pub use root::{CreateError, Store};
 pub use run_dir::{JOURNAL_FILE, LoadError, RECORD_FILE, RunDir};
 pub use summary::{Overview, RunSummary};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use record::{Cell, Ended, Flag, Host, Record, SCHEMA, Software, Temperature};
+use record::{Cell, Ended, Fingerprint, Flag, Host, Mark, Record, SCHEMA, Software, Temperature};
 
 use crate::journal::{Contents, Ending, Entry, Opening, Resumed};
 
@@ -18,8 +18,21 @@ pub struct Replayed {
     pub record: Record,
     /// The caller's own part of the opening.
     pub command: serde_json::Value,
+    /// By what the medium is known again.
+    pub traces: Traces,
     /// Whether the last line was incomplete. It was never acknowledged, and is cut off when the journal is continued.
     pub torn_tail: bool,
+}
+
+/// What the journal says of how the medium looks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traces {
+    /// As it was before the run wrote anything; none in journals of earlier versions.
+    pub fingerprint: Option<Fingerprint>,
+    /// What was read where the run had written, in the order of reading: of one place the last counts.
+    pub marks: Vec<Mark>,
+    /// Ids of the writing cells that were begun, in order. One that has no finished cell behind it was cut short.
+    pub begun: Vec<String>,
 }
 
 impl Replayed {
@@ -31,10 +44,11 @@ impl Replayed {
 
 /// Builds the record so far.
 pub(crate) fn replay(contents: Contents<Opening, Entry>) -> Replayed {
-    let Opening { run, medium, host, target, plan, skipped, flags, command } = contents.opening;
+    let Opening { run, medium, host, target, plan, skipped, flags, command, fingerprint } = contents.opening;
     let schema = SCHEMA.to_owned();
     let mut record = Record { schema, run, medium, host, target, plan, cells: Vec::new(), skipped, flags, findings: Vec::new() };
     record.run.ended = Ended::Interrupted;
+    let mut traces = Traces { fingerprint, marks: Vec::new(), begun: Vec::new() };
     let mut place_of = HashMap::new();
     for entry in contents.entries {
         match entry {
@@ -50,9 +64,11 @@ pub(crate) fn replay(contents: Contents<Opening, Entry>) -> Replayed {
             Entry::Flag(flag) => add_once(&mut record.flags, flag),
             Entry::Resumed(resumed) => take_up_again(&mut record, &resumed),
             Entry::Ended(ending) => end(&mut record, ending),
+            Entry::Begun(cell) => traces.begun.push(cell),
+            Entry::Marked(marks) => traces.marks.extend(marks),
         }
     }
-    Replayed { record, command, torn_tail: contents.torn_tail }
+    Replayed { record, command, traces, torn_tail: contents.torn_tail }
 }
 
 /// A resumed run finds again what it had found before.

@@ -63,6 +63,8 @@ enum EntryOutline {
     Flag(IgnoredAny),
     Resumed(IgnoredAny),
     Ended(EndingOutline),
+    Begun(IgnoredAny),
+    Marked(IgnoredAny),
 }
 
 #[derive(Deserialize)]
@@ -88,7 +90,7 @@ fn of_journal(contents: Contents<Outline, EntryOutline>, dir: &RunDir) -> Overvi
             EntryOutline::Cell(cell) => drop(cells.insert(cell.id, cell.stop)),
             EntryOutline::Ended(ending) => ended = Some(ending.ended),
             EntryOutline::Resumed(_) => ended = None,
-            EntryOutline::Skip(_) | EntryOutline::Flag(_) => {}
+            EntryOutline::Skip(_) | EntryOutline::Flag(_) | EntryOutline::Begun(_) | EntryOutline::Marked(_) => {}
         }
     }
     let unsaid = || if dir.is_being_written() { Ended::Running } else { Ended::Interrupted };

@@ -1,6 +1,6 @@
 //! What a run tells while it goes on. Screen and journal only listen.
 
-use record::{Cell, Flag, PlannedCell, Skip};
+use record::{Cell, Flag, Mark, PlannedCell, Skip};
 
 /// Something happened.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub enum Event<'a> {
     Flagged(&'a Flag),
     /// The medium is not as its owner left it and will be put right; or that is done. Until then the process must not be ended.
     Owing(bool),
+    /// What was read, after a cell that wrote, at some places of its span: by this the medium is known again.
+    Marked(&'a [Mark]),
 }
 
 /// How far a cell is.

@@ -21,6 +21,7 @@ mod settings;
 mod site;
 mod stage;
 mod tally;
+mod undo;
 
 pub use bench::{Bench, Guarded};
 pub use doubts::certainty;
@@ -32,6 +33,7 @@ pub use settings::{Setting, SettingError, Settings};
 pub use site::Site;
 pub use stage::{KeptFile, NoStage, Stage, StageError, StagedFile};
 pub use tally::{Tally, latency};
+pub use undo::{MemoryUndo, Undo};
 
 /// A test: one named measurement procedure.
 pub trait Test: std::marker::Sync {

@@ -13,7 +13,7 @@ use crate::events::{Event, Listener};
 use crate::outcome::Outcome;
 use crate::random::Random;
 use crate::stage::KeptFile;
-use crate::{Plan, Site, Stage, catalogue, is_filling};
+use crate::{Plan, Site, Stage, Undo, catalogue, is_filling};
 
 /// Cells that may fail one after the other before the medium is given up.
 const FAILURES_IN_A_ROW: u32 = 3;
@@ -32,6 +32,8 @@ pub struct RunOptions<'a> {
     pub lost: bool,
     /// Set from outside to end the run.
     pub stop: &'a AtomicBool,
+    /// Keeps what is only lent; none: it is kept in memory, as on media that live no longer than the process.
+    pub undo: Option<&'a mut dyn Undo>,
 }
 
 /// How a run ended.
@@ -52,7 +54,13 @@ pub struct RunEnd {
 }
 
 /// Runs the plan's cells that are not done yet.
-pub fn run(medium: &mut Guarded, stage: &mut dyn Stage, plan: &Plan, options: RunOptions<'_>, listener: &mut dyn Listener) -> RunEnd {
+pub fn run<'a>(
+    medium: &mut Guarded,
+    stage: &mut dyn Stage,
+    plan: &'a Plan,
+    options: RunOptions<'a>,
+    listener: &mut dyn Listener,
+) -> RunEnd {
     let started_ns = medium.now();
     let mut runner = Runner {
         filler: Filler::new(options.seed),

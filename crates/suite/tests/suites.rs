@@ -80,7 +80,7 @@ fn run_on(name: &str, suite: &str, only: &[&str]) -> (Plan, RunEnd) {
     let plan = plan(suite, only, &site);
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    let options = RunOptions { seed: 1, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
+    let options = RunOptions { seed: 1, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false), undo: None };
     let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
     (plan, end)
 }

@@ -73,7 +73,7 @@ fn on(profile: &Profile, seed: u64, tests: &[&str], keep_data: bool) -> Ran {
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let mut files = Files { profile, seed };
-    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false) };
+    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false), undo: None };
     let end = suite::run(&mut guarded, &mut files, &plan, options, &mut ());
     let failed = end.cells.iter().filter(|cell| cell.stop == Stop::Error).count();
     let (mut before_bytes, mut aged_bytes) = (0, 0);

@@ -53,6 +53,7 @@ pub fn run(flags: &MatrixFlags) -> Result {
         skipped: left_out.into_iter().map(|left| Skip { test: left.what, reason: left.why }).collect(),
         flags: field.flags.clone(),
         command: serde_json::json!({ MARK: request }),
+        fingerprint: None,
     };
     let (dir, journal) = begin(&opening)?;
     Sitting { field, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()

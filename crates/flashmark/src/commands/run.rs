@@ -44,6 +44,7 @@ pub fn opening(id: &str, request: &Request, label: Option<String>, opened: &Open
         skipped: plan.skipped.clone(),
         flags: opened.flags.clone(),
         command: serde_json::to_value(request).or_internal()?,
+        fingerprint: None,
     })
 }
 

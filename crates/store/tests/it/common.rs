@@ -50,6 +50,7 @@ pub fn opening(id: &str) -> Opening {
         skipped: Vec::new(),
         flags: Vec::new(),
         command: serde_json::json!({ "target": "sim:card", "set": ["a.x=1"] }),
+        fingerprint: None,
     }
 }
 

@@ -235,7 +235,7 @@ pub(crate) fn probe(
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let started_ns = guarded.now();
-    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop };
+    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop, undo: None };
     let mut end = run(&mut guarded, &mut NoStage, &plan, options, listener);
     let took_ns = guarded.now() - started_ns;
     let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");

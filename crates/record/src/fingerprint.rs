@@ -1,0 +1,31 @@
+//! How a medium is known again: not by its name, which behind a reader is the reader's, but by what lies on it.
+
+use serde::{Deserialize, Serialize};
+
+/// A place of a medium, and the checksum of what was read there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mark {
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Length.
+    pub bytes: u64,
+    /// CRC-32C of what was read.
+    pub crc32c: u32,
+}
+
+/// What told a medium from others when a run began. Kept in the journal, never in the record: it says what lies on somebody's medium.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// The kernel's count of media; means something only within one `boot_id`.
+    #[serde(default)]
+    pub diskseq: Option<u64>,
+    /// `/proc/sys/kernel/random/boot_id`.
+    #[serde(default)]
+    pub boot_id: Option<String>,
+    /// What lay on it, a line each: partition table, file systems with their labels.
+    #[serde(default)]
+    pub contents: Vec<String>,
+    /// Places and what was read there before the run wrote anything: outside the span of the run, where nothing may change, and inside it.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
+}
