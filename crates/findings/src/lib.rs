@@ -23,6 +23,7 @@ mod headline;
 mod host;
 mod identity;
 mod lasting;
+mod lent;
 mod likelihood;
 pub mod matrix;
 mod open_aus;
@@ -59,6 +60,7 @@ macro_rules! ids {
 }
 
 ids! {
+    "not-put-back",
     "verdict",
     "verdict-root-disk",
     "verdict-camera",
@@ -167,7 +169,8 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let is_fault = |finding: &&Finding| finding.severity == record::Severity::Failure && finding.id != "claim";
     let faults: Vec<&Finding> = rest.iter().filter(is_fault).collect();
-    let mut findings = verdict::conclude(record, wanted, &faults);
+    let mut findings: Vec<Finding> = lent::conclude(record).into_iter().collect();
+    findings.extend(verdict::conclude(record, wanted, &faults));
     if !findings.iter().any(is_verdict) {
         findings.extend(verdict::of_checks(&rest));
     }

@@ -115,6 +115,15 @@ pub enum Flag {
         /// The longest one.
         longest_ns: u64,
     },
+    /// What lay on a medium that was only lent is not back yet: it is kept in the run's directory.
+    NotPutBack {
+        /// How much.
+        bytes: u64,
+        /// The first place.
+        first_offset_bytes: u64,
+        /// Name of the run.
+        run: String,
+    },
     /// Anything else, in words.
     Note {
         /// One sentence.
@@ -202,6 +211,11 @@ impl std::fmt::Display for Flag {
             Flag::BusyHost { load_per_core } => write!(f, "the host was busy (load {} per core)", significant(*load_per_core)),
             Flag::Throttled => write!(f, "slowed down by heat"),
             Flag::Stalled { longest_ns } => write!(f, "one call took {}", Nanos(*longest_ns)),
+            Flag::NotPutBack { bytes, run, .. } => write!(
+                f,
+                "{} of what lay on the medium is not back yet: put it in and type: flashmark restore {run}",
+                crate::units::Bytes(*bytes)
+            ),
             Flag::Note { text } => write!(f, "{text}"),
         }
     }

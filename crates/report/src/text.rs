@@ -77,6 +77,8 @@ pub(crate) fn plain(table: &Table) -> String {
     text
 }
 
+/// The finding that stands before the verdict.
+pub(crate) const NOT_PUT_BACK: &str = "not-put-back";
 /// Narrower than this, a row of the headline cannot be read.
 const MIN_WIDTH: usize = 60;
 /// Columns of the headline: label and figure, two blanks, interval and n, two blanks, stop, slowest: 80 in all.
@@ -137,8 +139,8 @@ impl Page {
 
     fn opening(&mut self, record: &Record) {
         self.prose(&words::medium_line(record), 2, Ink::strong);
-        // What it comes to is read first, and by many it is all that is read.
-        for finding in record.findings.iter().filter(|finding| finding.id == "verdict") {
+        // What it comes to is read first, and by many it is all that is read; before it only what endangers data.
+        for finding in record.findings.iter().filter(|finding| finding.id == "verdict" || finding.id == NOT_PUT_BACK) {
             self.statement(finding, "");
         }
         let label = record.run.label.as_deref().map(words::clean).filter(|label| !label.is_empty());
@@ -178,7 +180,7 @@ impl Page {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
             // What is impossible stands among the doubts, figure by figure.
-            Severity::Warning => finding.id != "verdict" && finding.id != "impossible",
+            Severity::Warning => !["verdict", "impossible", NOT_PUT_BACK].contains(&finding.id.as_str()),
             Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
         };
         let shown: Vec<&Finding> = record.findings.iter().filter(loud).collect();

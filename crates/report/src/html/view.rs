@@ -147,7 +147,7 @@ impl RunPage {
 
 /// The verdict, and whatever is wrong with the medium.
 pub(crate) fn is_told_first(finding: &Finding) -> bool {
-    finding.id == "verdict" || finding.severity == Severity::Failure
+    finding.id == "verdict" || finding.id == crate::text::NOT_PUT_BACK || finding.severity == Severity::Failure
 }
 
 /// The pages of all findings of a record, each once.
