@@ -137,7 +137,7 @@ impl Recipe {
             options.extend(["-E".to_owned(), extended.join(",")]);
         }
         let quiet = self.quiet.iter().map(|word| (*word).to_owned());
-        MkfsSpec { kind: self.kind.to_owned(), options, mount_options: quiet.chain(mount_options.iter().cloned()).collect() }
+        MkfsSpec { kind: self.kind.to_owned(), options, mount_options: quiet.chain(mount_options.iter().cloned()).collect(), label: None }
     }
 
     /// What tells mkfs of allocation units of that size; `None` where it cannot be told, or not of this size.

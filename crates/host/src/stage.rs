@@ -26,8 +26,9 @@ use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
 use crate::tool::{self, ToolError};
 use note::Note;
+pub use note::boot_id;
 pub use note::{Leftover, clean_leftovers};
-pub(crate) use note::{NoteFile, abandoned, boot_id};
+pub(crate) use note::{NoteFile, abandoned};
 use region::Region;
 
 /// Regions begin and end at multiples of this: the page of every file system and the largest logical block of a medium.
@@ -45,9 +46,16 @@ pub struct MkfsSpec {
     pub options: Vec<String>,
     /// Words for mount; "noatime", "nodiratime", "sync" become flags, others go to the file system.
     pub mount_options: Vec<String>,
+    /// A name for the file system, by which it is known again; at most 11 of capital letters and digits, which all of them take.
+    pub label: Option<String>,
 }
 
 impl MkfsSpec {
+    /// The same with a name for the file system.
+    pub fn labelled(self, label: &str) -> MkfsSpec {
+        MkfsSpec { label: Some(label.to_owned()), ..self }
+    }
+
     /// The published form of `record-ops` (flash.md A4): ext4 without a journal, mounted noatime. `noinit_itable` keeps the kernel
     /// from zeroing inode tables in the background while the medium is measured.
     pub fn record_ops() -> MkfsSpec {
@@ -56,6 +64,7 @@ impl MkfsSpec {
             kind: "ext4".to_owned(),
             options: words("-b 4096 -E stride=1,stripe-width=16 -O ^has_journal"),
             mount_options: words("noatime noinit_itable"),
+            label: None,
         }
     }
 
@@ -281,9 +290,19 @@ fn mkfs(spec: &MkfsSpec, device: &Path) -> Result<(), StageError> {
         "vfat" => &["-I"],
         _ => &[],
     };
-    let words = unasked.iter().map(|word| (*word).to_owned()).chain(spec.options.iter().cloned());
+    let labelled = spec.label.iter().flat_map(|label| [label_option(&spec.kind).to_owned(), label.clone()]);
+    let words = unasked.iter().map(|word| (*word).to_owned()).chain(spec.options.iter().cloned()).chain(labelled);
     tool::run(&format!("mkfs.{}", spec.kind), words.chain([device.display().to_string()]))?;
     Ok(())
+}
+
+/// How mkfs is given a name for the file system.
+fn label_option(kind: &str) -> &'static str {
+    match kind {
+        "vfat" => "-n",
+        "f2fs" => "-l",
+        _ => "-L",
+    }
 }
 
 fn mount_at(spec: &MkfsSpec, device: &Path, at: &Path) -> Result<(), StageError> {

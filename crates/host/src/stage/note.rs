@@ -102,7 +102,7 @@ impl NoteFile {
 }
 
 /// Names this start of the system.
-pub(crate) fn boot_id(roots: &Roots) -> Option<String> {
+pub fn boot_id(roots: &Roots) -> Option<String> {
     text(&roots.proc.join("sys/kernel/random/boot_id"))
 }
 
