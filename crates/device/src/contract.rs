@@ -155,35 +155,43 @@ pub trait Device {
     fn look_at_data(&mut self, _looked_at: bool) {}
 }
 
-impl<D: Device + ?Sized> Device for Box<D> {
-    fn facts(&self) -> &Facts {
-        (**self).facts()
-    }
-    fn now(&mut self) -> u64 {
-        (**self).now()
-    }
-    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
-        (**self).prepare(slots, slot_bytes)
-    }
-    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        (**self).buffer(slot)
-    }
-    fn submit(&mut self, request: Request) -> Result<(), IoError> {
-        (**self).submit(request)
-    }
-    fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
-        (**self).reap(min, done)
-    }
-    fn idle(&mut self, duration_ns: u64) {
-        (**self).idle(duration_ns)
-    }
-    fn drop_caches(&mut self) -> Result<(), IoError> {
-        (**self).drop_caches()
-    }
-    fn cpu_ns(&mut self) -> Option<u64> {
-        (**self).cpu_ns()
-    }
-    fn look_at_data(&mut self, looked_at: bool) {
-        (**self).look_at_data(looked_at)
-    }
+/// What points to a device is one.
+macro_rules! through_a_pointer {
+    ($pointer:ty) => {
+        impl<D: Device + ?Sized> Device for $pointer {
+            fn facts(&self) -> &Facts {
+                (**self).facts()
+            }
+            fn now(&mut self) -> u64 {
+                (**self).now()
+            }
+            fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), IoError> {
+                (**self).prepare(slots, slot_bytes)
+            }
+            fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+                (**self).buffer(slot)
+            }
+            fn submit(&mut self, request: Request) -> Result<(), IoError> {
+                (**self).submit(request)
+            }
+            fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
+                (**self).reap(min, done)
+            }
+            fn idle(&mut self, duration_ns: u64) {
+                (**self).idle(duration_ns)
+            }
+            fn drop_caches(&mut self) -> Result<(), IoError> {
+                (**self).drop_caches()
+            }
+            fn cpu_ns(&mut self) -> Option<u64> {
+                (**self).cpu_ns()
+            }
+            fn look_at_data(&mut self, looked_at: bool) {
+                (**self).look_at_data(looked_at)
+            }
+        }
+    };
 }
+
+through_a_pointer!(Box<D>);
+through_a_pointer!(&mut D);

@@ -15,6 +15,24 @@ pub enum Lasts {
     Forever,
 }
 
+/// When a fault that heals is there: from the first of two, and until before the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// By the number of the I/O.
+    Ops(u64, u64),
+    /// By the device's clock, in nanoseconds.
+    Ns(u64, u64),
+}
+
+impl Window {
+    fn is_open(&self, number: u64, now_ns: u64) -> bool {
+        match *self {
+            Window::Ops(from, to) => (from..to).contains(&number),
+            Window::Ns(from, to) => (from..to).contains(&now_ns),
+        }
+    }
+}
+
 /// One fault. I/Os are counted from 0 in order of submission; "after n I/Os" strikes number n.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
@@ -51,6 +69,12 @@ pub enum Fault {
         /// When.
         ops: u64,
     },
+    /// The medium refuses writes for a while, as a card behind a loose contact or a system that looks at its file system does.
+    RefusesWritesDuring(Window),
+    /// Writes fail with EIO for a while, and reads do not: how a block device shows that its medium has become read-only.
+    FailsWritesDuring(Window),
+    /// The medium is away for a while: everything fails, and then it is there again.
+    GoneDuring(Window),
     /// What is read from the extent is wrong, and nothing says so.
     SilentCorruption(Extent),
     /// Writes that touch the extent are said to be done and are not, as on counterfeit media.
@@ -100,8 +124,8 @@ impl<D: Device> FaultInjection<D> {
         if self.gone {
             return Some(Err(gone(request)));
         }
-        let (index, outcome) =
-            self.faults.iter().enumerate().find_map(|(index, fault)| Some((index, fault.strike(request, number, self.written_bytes)?)))?;
+        let moment = Moment { number, now_ns: self.inner.now(), written_bytes: self.written_bytes };
+        let (index, outcome) = self.faults.iter().enumerate().find_map(|(index, fault)| Some((index, fault.strike(request, moment)?)))?;
         if let Fault::EioAt(_, Lasts::Once) | Fault::ShortRead(_, Lasts::Once) = self.faults[index] {
             self.faults.remove(index);
         }
@@ -137,9 +161,18 @@ impl<D: Device> FaultInjection<D> {
     }
 }
 
+/// When a request comes.
+#[derive(Clone, Copy)]
+struct Moment {
+    number: u64,
+    now_ns: u64,
+    written_bytes: u64,
+}
+
 impl Fault {
     /// What comes of this request by this fault alone.
-    fn strike(&self, request: &Request, number: u64, written_bytes: u64) -> Option<Result<(), IoError>> {
+    fn strike(&self, request: &Request, moment: Moment) -> Option<Result<(), IoError>> {
+        let Moment { number, now_ns, written_bytes } = moment;
         let touches = |extent: &Extent| extent.overlaps(&Extent::new(request.offset_bytes, request.length_bytes));
         let moves_data = matches!(request.op, Op::Read | Op::Write);
         let fails = |kind, detail: &str| Some(Err(IoError::new(kind, request, detail)));
@@ -155,6 +188,13 @@ impl Fault {
                 fails(IoErrorKind::NoSpace, "no space left on device")
             }
             Fault::ReadOnlyAfter { ops } if request.modifies() && number >= *ops => fails(IoErrorKind::ReadOnly, "operation not permitted"),
+            Fault::RefusesWritesDuring(window) if request.modifies() && window.is_open(number, now_ns) => {
+                fails(IoErrorKind::ReadOnly, "read-only file system")
+            }
+            Fault::FailsWritesDuring(window) if request.modifies() && window.is_open(number, now_ns) => {
+                fails(IoErrorKind::Medium, "input/output error")
+            }
+            Fault::GoneDuring(window) if window.is_open(number, now_ns) => Some(Err(gone(request))),
             Fault::LostWrites(extent) if request.op == Op::Write && touches(extent) => Some(Ok(())),
             _ => None,
         }
@@ -273,6 +313,17 @@ mod tests {
         check(Fault::Vanish { after_ops: 1 }, &[READ, READ, Request::flush(0)], &[Ok(()), Err(Gone), Err(Gone)]);
         check(Fault::NoSpaceAfter { bytes: 2 * BLOCK }, &[WRITE, WRITE, WRITE, READ], &[Ok(()), Ok(()), Err(NoSpace), Ok(())]);
         check(Fault::ReadOnlyAfter { ops: 1 }, &[WRITE, WRITE, READ], &[Ok(()), Err(ReadOnly), Ok(())]);
+    }
+
+    #[test]
+    fn what_is_wrong_for_a_while_heals() {
+        use IoErrorKind::*;
+        let (all, two) = ([READ, WRITE, READ, WRITE], Window::Ops(1, 3));
+        check(Fault::RefusesWritesDuring(two), &all, &[Ok(()), Err(ReadOnly), Ok(()), Ok(())]);
+        check(Fault::FailsWritesDuring(two), &all, &[Ok(()), Err(Medium), Ok(()), Ok(())]);
+        check(Fault::GoneDuring(two), &all, &[Ok(()), Err(Gone), Err(Gone), Ok(())]);
+        // A read takes 10 microseconds, one that fails a millisecond.
+        check(Fault::GoneDuring(Window::Ns(5_000, 500_000)), &all, &[Ok(()), Err(Gone), Ok(()), Ok(())]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Flag, Histogram, Sample, Series};
+use crate::{Flag, Histogram, Reach, Sample, Series};
 
 /// Which way data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -253,6 +253,10 @@ impl Stop {
     }
 }
 
+/// The label of a cell of a matrix that tells who made it fail, where that was not what was tried. Such a try is repeated on resume.
+pub const FAILED_BY: &str = "failed_by";
+const BY_MEDIUM: &str = "medium";
+
 /// One row of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -300,6 +304,9 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub activity: Vec<Sample>,
+    /// What was issued, and what the kernel counted of it on the medium; absent where it counts nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
 }
 
 impl Cell {
@@ -322,6 +329,7 @@ impl Cell {
             on: None,
             labels: BTreeMap::new(),
             activity: Vec::new(),
+            reach: None,
         }
     }
 
@@ -331,6 +339,16 @@ impl Cell {
         let rate = self.metrics.iops.map(|iops| (iops.value, true));
         let time = (self.elapsed_ns > 0).then(|| (self.elapsed_ns as f64 / 1e9, false));
         rate.or(time).filter(|(value, _)| *value > 0.0 && value.is_finite())
+    }
+
+    /// Whether a try of a matrix failed because the medium did, and not what was tried on it: its label [`FAILED_BY`] says so.
+    pub fn is_failed_by_medium(&self) -> bool {
+        self.label(FAILED_BY) == BY_MEDIUM
+    }
+
+    /// Says that the medium failed it.
+    pub fn blame_medium(&mut self) {
+        self.labels.insert(FAILED_BY.to_owned(), BY_MEDIUM.to_owned());
     }
 
     /// A label, by name; empty where it has none of that name.

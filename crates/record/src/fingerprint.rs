@@ -11,6 +11,9 @@ pub struct Mark {
     pub bytes: u64,
     /// CRC-32C of what was read.
     pub crc32c: u32,
+    /// Whether some of it was data of the run itself: if so, the medium can later be asked to show it again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ours: bool,
 }
 
 /// What told a medium from others when a run began. Kept in the journal, never in the record: it says what lies on somebody's medium.

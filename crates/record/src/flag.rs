@@ -61,6 +61,13 @@ pub enum Flag {
     CompressedFilesystem,
     /// A memory file system: there is no medium.
     MemoryFilesystem,
+    /// Too little of what was issued was counted by the kernel on the medium: something before it answered, and the figure is not the medium's.
+    NotThisMedium {
+        /// Bytes that were issued in the direction that the cell is about.
+        issued_bytes: u64,
+        /// Bytes that the kernel counted on the medium meanwhile.
+        counted_bytes: u64,
+    },
     /// The device holds its data in the memory of the host (a loop device over a file, through the page cache).
     HostCached,
     /// The span was never written by us: a controller may answer reads of unwritten flash without touching it.
@@ -141,6 +148,7 @@ impl Flag {
                 | Flag::ZeroLatency { .. }
                 | Flag::Cached
                 | Flag::MemoryFilesystem
+                | Flag::NotThisMedium { .. }
                 | Flag::Sparse { .. }
         )
     }
@@ -178,6 +186,12 @@ impl std::fmt::Display for Flag {
             Flag::Cached => write!(f, "the page cache answered, not the medium"),
             Flag::CompressedFilesystem => write!(f, "the file system compresses data itself"),
             Flag::MemoryFilesystem => write!(f, "the file system lives in memory: there is no medium"),
+            Flag::NotThisMedium { issued_bytes, counted_bytes } => write!(
+                f,
+                "only {} of {} issued reached the medium: these are not its figures",
+                crate::units::Bytes(*counted_bytes),
+                crate::units::Bytes(*issued_bytes)
+            ),
             Flag::HostCached => write!(f, "the device is backed by the host's page cache"),
             Flag::NotPrimed => write!(f, "the span was never written by this run; reads of unwritten flash can be faked"),
             Flag::PartlyPrimed { primed_bytes, wanted_bytes } => {

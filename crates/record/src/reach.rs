@@ -1,0 +1,141 @@
+//! What was issued for a cell, and what the kernel counted of it on the medium: whether the figures are the medium's at all.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Cell, Counters, Direction, Flag, Path};
+
+/// A sector of the kernel's counters.
+const SECTOR_BYTES: u64 = 512;
+/// Of this share of what was issued the medium must have seen the most, or something before it answered.
+const LEAST_SHARE: f64 = 0.9;
+/// So little may be missing of any cell: the kernel adds up over processors while they count.
+const SLACK_BYTES: u64 = 1 << 20;
+
+/// I/Os and bytes of one cell: those that the program issued, and those that the kernel counted on the medium meanwhile. I/Os are merged and split on their
+/// way, so that only bytes can be held against each other; and what others did on the same medium is counted too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reach {
+    /// I/Os issued in the measured part.
+    pub issued_ios: u64,
+    /// Bytes that were to be read in the measured part.
+    pub issued_read_bytes: u64,
+    /// Bytes that were to be written, all phases included.
+    pub issued_written_bytes: u64,
+    /// Reads counted by the kernel.
+    pub counted_reads: u64,
+    /// Writes counted by the kernel.
+    pub counted_writes: u64,
+    /// Bytes read by the kernel's count.
+    pub counted_read_bytes: u64,
+    /// Bytes written by the kernel's count.
+    pub counted_written_bytes: u64,
+}
+
+impl Reach {
+    /// Of a cell, and what was counted from its beginning to its end.
+    pub fn of(cell: &Cell, counted: &Counters) -> Reach {
+        let reads = cell.params.direction == Some(Direction::Read);
+        Reach {
+            issued_ios: cell.ops,
+            issued_read_bytes: if reads { cell.bytes } else { 0 },
+            issued_written_bytes: cell.written_bytes,
+            counted_reads: counted.read.ios,
+            counted_writes: counted.write.ios,
+            counted_read_bytes: counted.read.sectors.saturating_mul(SECTOR_BYTES),
+            counted_written_bytes: counted.write.sectors.saturating_mul(SECTOR_BYTES),
+        }
+    }
+
+    /// Whether too little arrived for the figures to be the medium's, in the direction that the cell is about. None where the page cache is what is
+    /// measured, where the I/O went through a file system on top, and where less is missing than 1 MiB or a block.
+    pub fn doubt(&self, cell: &Cell) -> Option<Flag> {
+        if cell.params.path == Path::Buffered || cell.on.is_some() {
+            return None;
+        }
+        let (issued_bytes, counted_bytes) = match cell.params.direction? {
+            Direction::Read => (self.issued_read_bytes, self.counted_read_bytes),
+            Direction::Write => (self.issued_written_bytes, self.counted_written_bytes),
+        };
+        let slack = SLACK_BYTES.max(cell.params.block_bytes.unwrap_or(0));
+        let is_short = (counted_bytes as f64) < issued_bytes as f64 * LEAST_SHARE && issued_bytes - counted_bytes > slack;
+        is_short.then_some(Flag::NotThisMedium { issued_bytes, counted_bytes })
+    }
+}
+
+/// Why nothing in a run is of a medium, in words that go on after its name; none where something is.
+pub fn strayed(flags: &[Flag], cells: &[Cell]) -> Option<&'static str> {
+    if flags.contains(&Flag::MemoryFilesystem) {
+        return Some("measured memory, not a medium");
+    }
+    let is_elsewhere = |cell: &Cell| cell.flags.iter().any(|flag| matches!(flag, Flag::NotThisMedium { .. } | Flag::MemoryFilesystem));
+    let direct = cells.iter().filter(|cell| cell.params.path == Path::Direct);
+    let mut measured = direct.filter(|cell| cell.metrics.iops.is_some() || cell.metrics.bps.is_some()).peekable();
+    let all = measured.peek().is_some() && measured.all(is_elsewhere);
+    all.then_some("measured something before the medium: next to nothing of what was issued reached it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Params, Served};
+
+    fn cell(direction: Direction, bytes: u64) -> Cell {
+        let mut cell = Cell::begun("a", "a", Params { direction: Some(direction), block_bytes: Some(4096), ..Params::default() });
+        (cell.bytes, cell.ops) = (bytes, bytes / 4096);
+        cell.written_bytes = if direction == Direction::Write { bytes } else { 0 };
+        cell
+    }
+
+    fn doubt(cell: &Cell, read_bytes: u64, written_bytes: u64) -> Option<Flag> {
+        let served = |bytes| Served { ios: 1, sectors: bytes / 512, ..Served::default() };
+        let counters = Counters { read: served(read_bytes), write: served(written_bytes), ..Counters::default() };
+        Reach::of(cell, &counters).doubt(cell)
+    }
+
+    #[test]
+    fn what_does_not_arrive_is_not_of_the_medium() {
+        let written = cell(Direction::Write, 1_390_000_000);
+        let flag = doubt(&written, 0, 200_192).unwrap();
+        assert_eq!(flag, Flag::NotThisMedium { issued_bytes: 1_390_000_000, counted_bytes: 200_192 });
+        assert!(flag.is_impossible() && flag.to_string().starts_with("only "), "{flag}");
+        assert!(doubt(&cell(Direction::Read, 64 << 20), 0, 1 << 40).is_some(), "what was written is no read");
+        assert!(doubt(&cell(Direction::Read, 64 << 20), 57 << 20, 0).is_some());
+    }
+
+    #[test]
+    fn what_arrives_merged_beside_others_or_nearly_is() {
+        assert_eq!(doubt(&cell(Direction::Write, 64 << 20), 0, 64 << 20), None);
+        assert_eq!(doubt(&cell(Direction::Write, 64 << 20), 0, 58 << 20), None);
+        assert_eq!(doubt(&cell(Direction::Read, 64 << 20), 1 << 40, 0), None, "others read too");
+        assert_eq!(doubt(&cell(Direction::Read, 1 << 20), 0, 0), None, "too little to tell");
+        let mut large = cell(Direction::Write, 8 << 20);
+        large.params.block_bytes = Some(8 << 20);
+        assert_eq!(doubt(&large, 0, 0), None, "a single block may be counted later");
+    }
+
+    #[test]
+    fn what_goes_through_a_cache_on_purpose_is_not_judged() {
+        let mut buffered = cell(Direction::Read, 1 << 30);
+        buffered.params.path = Path::Buffered;
+        assert_eq!(doubt(&buffered, 0, 0), None);
+        let mut staged = cell(Direction::Write, 1 << 30);
+        staged.on = Some("ext4".to_owned());
+        assert_eq!(doubt(&staged, 0, 0), None);
+    }
+
+    #[test]
+    fn a_run_is_of_no_medium_when_all_of_it_went_elsewhere() {
+        let with = |flag: Option<Flag>| {
+            let mut cell = cell(Direction::Write, 1 << 30);
+            cell.metrics.iops = Some(crate::Estimate { value: 1.0, ci95: None, n: 1 });
+            cell.flags.extend(flag);
+            cell
+        };
+        let elsewhere = || with(Some(Flag::NotThisMedium { issued_bytes: 1 << 30, counted_bytes: 0 }));
+        assert_eq!(strayed(&[], &[]), None);
+        assert_eq!(strayed(&[], &[elsewhere(), with(None)]), None);
+        assert!(strayed(&[], &[elsewhere()]).is_some());
+        assert_eq!(strayed(&[Flag::MemoryFilesystem], &[with(None)]), Some("measured memory, not a medium"));
+    }
+}
