@@ -2,18 +2,21 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::Errno;
 
 use crate::inventory::{Disk, find};
+use crate::open_files::{Hold, Holding, LockKind, OpenFiles, settled};
+use crate::picture::Picture;
 use crate::roots::{DeviceNumber, Roots};
 use crate::target::BlockTarget;
 use crate::uses::{Use, summary};
 
-/// An exclusive hold (O_EXCL) on a block device, and the memory of what the device was when it was taken.
+/// An exclusive hold (O_EXCL) on a block device with a lock (flock) on its whole disk, and the memory of what the device was when it was taken.
 ///
-/// Let go of on drop. While it is held, mounting, `mkfs` and making the device part of something else fail with EBUSY; plain
+/// The lock is what udev and partitioning tools heed (<https://systemd.io/BLOCK_DEVICE_LOCKING>). Let go of on drop. While it is held, mounting, `mkfs` and making the device part of something else fail with EBUSY; plain
 /// opens by the tests do not. It is released while a file system is staged on the medium, and taken again afterwards.
 #[derive(Debug)]
 pub struct Claim {
@@ -24,6 +27,7 @@ pub struct Claim {
     diskseq: Option<u64>,
     size_bytes: u64,
     held: Option<OwnedFd>,
+    locked: Option<OwnedFd>,
 }
 
 /// The device could not be claimed, or is no longer what was claimed. Nothing may be written to it.
@@ -34,6 +38,14 @@ pub enum ClaimError {
     Held {
         /// The node.
         path: PathBuf,
+    },
+    /// Another program has a lock on its disk.
+    #[error("{} is {holding}; wait for it, or end it first; nothing was written", path.display())]
+    Locked {
+        /// The node of the whole disk.
+        path: PathBuf,
+        /// Who, and how.
+        holding: Holding,
     },
     /// It came into use since it was looked at.
     #[error("{} has come into use: {}; nothing was written", path.display(), summary(uses))]
@@ -81,6 +93,7 @@ pub fn claim(roots: &Roots, target: &BlockTarget) -> Result<Claim, ClaimError> {
         diskseq: target.disk.diskseq,
         size_bytes: target.size_bytes(),
         held: None,
+        locked: None,
     };
     claim.retake()?;
     Ok(claim)
@@ -110,7 +123,17 @@ impl Claim {
     }
 
     fn unused(&self, disk: Disk) -> Result<(), ClaimError> {
-        if disk.uses.is_empty() { Ok(()) } else { Err(ClaimError::InUse { path: self.path.clone(), uses: disk.uses }) }
+        let in_use = |uses| Err(ClaimError::InUse { path: self.path.clone(), uses });
+        if !disk.uses.is_empty() {
+            return in_use(disk.uses);
+        }
+        let picture = Picture::take(&self.roots);
+        let held = || {
+            let slot = picture.named(&self.disk);
+            slot.map_or_else(Vec::new, |slot| OpenFiles::look_for(&picture, slot).uses(&picture, slot))
+        };
+        let uses = settled(held);
+        if uses.is_empty() { Ok(()) } else { in_use(uses) }
     }
 
     /// Whether the device is held at the moment.
@@ -120,6 +143,10 @@ impl Claim {
 
     /// Lets go of the device; what it was is remembered.
     pub fn release(&mut self) {
+        if let Some(locked) = self.locked.take() {
+            // a program that was started in this instant may have inherited the descriptor
+            let _ = flock(locked, FlockOperation::Unlock);
+        }
         self.held = None;
     }
 
@@ -130,15 +157,47 @@ impl Claim {
             let fd = open(self.roots.locate(&self.path), flags, Mode::empty()).map_err(|errno| self.open_failed(errno))?;
             self.held = Some(fd);
         }
-        let same = self.still_same();
+        let same = self.is_the_number().and_then(|()| self.lock()).and_then(|()| self.still_same());
         if same.is_err() {
             self.release();
         }
         same
     }
 
-    fn open_failed(&self, errno: rustix::io::Errno) -> ClaimError {
-        use rustix::io::Errno;
+    /// Whether what was opened has the number that was looked at; a node of a copied tree has none.
+    fn is_the_number(&self) -> Result<(), ClaimError> {
+        let Some(held) = self.held.as_ref().filter(|_| self.roots.is_real()) else { return Ok(()) };
+        let stat = rustix::fs::fstat(held).map_err(|errno| self.open_failed(errno))?;
+        let (path, now) = (self.path.clone(), DeviceNumber::from_raw(stat.st_rdev));
+        if now == self.number {
+            return Ok(());
+        }
+        Err(ClaimError::Changed { path, what: "device number", before: self.number.to_string(), now: now.to_string() })
+    }
+
+    /// Locks the whole disk; udev, which locks what it probes, is waited for.
+    fn lock(&mut self) -> Result<(), ClaimError> {
+        if self.locked.is_some() {
+            return Ok(());
+        }
+        let path = Path::new("/dev").join(self.disk.replace('!', "/"));
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = open(self.roots.locate(&path), flags, Mode::empty()).map_err(|errno| self.open_failed(errno))?;
+        let refusals = settled(|| match flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => vec![()],
+            _ => Vec::new(),
+        });
+        if refusals.is_empty() {
+            self.locked = Some(fd);
+            return Ok(());
+        }
+        let flock = Hold::Lock(LockKind::Flock);
+        let holdings = OpenFiles::look(&self.roots, &[]).of_block(self.roots.block_number(&path).unwrap_or(self.number));
+        let holding = holdings.into_iter().next().unwrap_or(Holding { how: flock, by: None });
+        Err(ClaimError::Locked { path, holding })
+    }
+
+    fn open_failed(&self, errno: Errno) -> ClaimError {
         let path = self.path.clone();
         match errno {
             Errno::BUSY => ClaimError::Held { path },

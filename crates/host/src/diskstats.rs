@@ -65,6 +65,33 @@ impl StatFile {
     }
 }
 
+/// Whether the kernel's counters of a device tell all that reaches it: they are on, have ever counted anything, and the file system on it does not lie
+/// on other devices too. `filesystem` is that through which it is used.
+pub fn counts_all(roots: &Roots, number: DeviceNumber, filesystem: Option<&str>) -> bool {
+    let dir = roots.sys.join(format!("dev/block/{number}"));
+    // The queue of a partition is that of its disk.
+    let is_off = ["queue/iostats", "../queue/iostats"].iter().any(|path| crate::roots::flag(&dir.join(path)) == Some(false));
+    // Some drivers (a disk with several paths before Linux 6.4) count nothing at all; who finds a medium has read of it.
+    let counts = StatFile::open(roots, number).and_then(|stat| stat.read()).is_ok_and(|all| all.read.ios + all.write.ios > 0);
+    counts && !is_off && !is_one_of_several(roots, &dir, filesystem)
+}
+
+/// Whether the file system spreads its data over several devices, of which this is one.
+fn is_one_of_several(roots: &Roots, dir: &std::path::Path, filesystem: Option<&str>) -> bool {
+    match filesystem {
+        Some("btrfs") => {
+            let name = fs::canonicalize(dir).ok().and_then(|dir| Some(dir.file_name()?.to_owned()));
+            let volumes =
+                fs::read_dir(roots.sys.join("fs/btrfs")).into_iter().flatten().flatten().map(|volume| volume.path().join("devices"));
+            let ours = volumes.filter(|devices| name.as_ref().is_some_and(|name| devices.join(name).exists()));
+            ours.into_iter().any(|devices| fs::read_dir(devices).into_iter().flatten().count() > 1)
+        }
+        // They do not say in sysfs what they lie on.
+        Some("zfs" | "bcachefs") => true,
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use record::{Flushed, Served};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use record::{Link, Medium, Queue};
 
 use crate::identity;
+use crate::open_files::OpenFiles;
 use crate::picture::{Partition, Picture, Slot};
 use crate::roots::{DeviceNumber, Roots, flag, number};
 use crate::uses::Use;
@@ -30,7 +31,8 @@ pub struct Disk {
     pub link: Link,
     /// Its partitions, in order of their place in the table.
     pub partitions: Vec<Partition>,
-    /// Why it must be left alone; empty when it is free. Of the traces in sysfs and proc only, see [`crate::uses()`].
+    /// Why it must be left alone; empty when it is free. From the traces in sysfs and proc (see [`crate::uses()`]); [`list`] adds what other
+    /// processes have open.
     pub uses: Vec<Use>,
 }
 
@@ -38,17 +40,36 @@ impl Disk {
     /// Every name by which this very medium can be told from others: CID, serial number, names under `/dev/disk/by-id`. Where
     /// it has none of these (a loop device), the path of its node.
     pub fn ids(&self) -> Vec<String> {
-        let own = [&self.medium.cid, &self.medium.serial].into_iter().flatten().cloned();
-        let ids: Vec<String> = own.chain(self.medium.by_id.iter().cloned()).collect();
-        if ids.is_empty() { vec![self.path.display().to_string()] } else { ids }
+        self.ids_for(None)
     }
 
-    /// Whether `id` names this very medium, so that it may be erased (`--erase ID`). Letter case does not matter, nor does a
-    /// leading `/dev/disk/by-id/`; the name of a partition counts for its medium.
+    /// Names that give away this medium (`--erase ID`), or that partition of it, the most telling first. The names of the medium name
+    /// each of its partitions as well: which one is meant stands in the target. The name of a partition never gives away the medium.
+    pub fn ids_for(&self, partition: Option<&Partition>) -> Vec<String> {
+        let of_partition = partition.into_iter().flat_map(|partition| partition.by_id.iter().cloned());
+        let own = [&self.medium.cid, &self.medium.serial].into_iter().flatten().cloned();
+        let ids: Vec<String> = of_partition.chain(own).chain(self.medium.by_id.iter().cloned()).collect();
+        if ids.is_empty() { self.paths_for(partition) } else { ids }
+    }
+
+    fn paths_for(&self, partition: Option<&Partition>) -> Vec<String> {
+        let paths = partition.map(|partition| &partition.path).into_iter().chain([&self.path]);
+        paths.map(|path| path.display().to_string()).collect()
+    }
+
+    /// Whether `id` names this very medium as a whole, so that all of it may be erased (`--erase ID`).
     pub fn answers_to(&self, id: &str) -> bool {
-        let id = id.trim().trim_start_matches("/dev/disk/by-id/");
-        let partitions = self.partitions.iter().flat_map(|partition| partition.by_id.iter().cloned());
-        !id.is_empty() && self.ids().into_iter().chain(partitions).any(|known| known.eq_ignore_ascii_case(id))
+        self.answers_for(None, id)
+    }
+
+    /// Whether `id` names what is to be erased: this medium, or that partition of it. Letter case does not matter in a CID or serial
+    /// number, and does in names and paths; a leading `/dev/disk/by-id/` may stand before a name.
+    pub fn answers_for(&self, partition: Option<&Partition>, id: &str) -> bool {
+        let id = id.trim();
+        let name = id.strip_prefix("/dev/disk/by-id/").unwrap_or(id);
+        let registers = [&self.medium.cid, &self.medium.serial].into_iter().flatten();
+        let by_register = registers.map(String::as_str).any(|known| known.trim().eq_ignore_ascii_case(id));
+        !id.is_empty() && (by_register || self.ids_for(partition).iter().any(|known| known == name))
     }
 
     /// Limits of the block layer for this device (flash.md G5).
@@ -59,10 +80,16 @@ impl Disk {
 
 /// Every whole block device worth naming, in natural order: memory disks, optical drives, hardware partitions of an eMMC
 /// (boot, RPMB) and empty loop, zram and network slots are left out; a card reader without a card is kept. Starts no program
-/// and opens no device.
+/// and opens no device but attached loop devices, to ask what they are over.
 pub fn list(roots: &Roots) -> Vec<Disk> {
     let picture = Picture::take(roots);
-    picture.slots.iter().filter(|slot| worth_naming(slot)).map(|slot| disk(&picture, slot)).collect()
+    let open_files = OpenFiles::look(roots, &picture.backing_files());
+    let found = picture.slots.iter().filter(|slot| worth_naming(slot)).map(|slot| {
+        let mut disk = disk(&picture, slot);
+        disk.uses.extend(open_files.uses(&picture, slot));
+        disk
+    });
+    found.collect()
 }
 
 /// The whole device with that number or with a partition of that number, and the partition.

@@ -4,8 +4,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::picture::loop_backing;
 use crate::roots::{DeviceNumber, Roots, flag, number, text};
 use crate::tool::{self, ToolError};
+use ring::FileIdentity;
 
 /// How a loop device is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,6 +118,11 @@ impl Loop {
         flag(&attributes(self.number).join("dio")).unwrap_or(false)
     }
 
+    /// Whether it is over exactly this file, whatever its name leads to now.
+    pub fn is_over(&self, file: FileIdentity) -> bool {
+        self.backing.file == (file.device, file.inode)
+    }
+
     /// Detaches it. Still in use, it goes away with its last user.
     pub fn detach(mut self) -> Result<(), LoopError> {
         self.let_go()
@@ -177,6 +184,10 @@ impl Backing {
     /// Whether the loop device with that number is attached to this, and nothing else.
     pub(crate) fn is_that_of(&self, number: DeviceNumber) -> bool {
         let dir = attributes(number);
+        if let Some(known) = loop_backing(&Roots::default(), number) {
+            let file = if known.rdevice == 0 { (known.device, known.inode) } else { (0, known.rdevice) };
+            return self == &Backing { file, offset_bytes: known.offset_bytes, size_bytes: known.size_limit_bytes };
+        }
         let attribute = |name: &str| self::number(&dir.join(name));
         let file = text(&dir.join("backing_file")).and_then(|path| identity(Path::new(&path)).ok());
         file == Some(self.file) && attribute("offset") == Some(self.offset_bytes) && attribute("sizelimit") == Some(self.size_bytes)

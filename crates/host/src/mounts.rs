@@ -1,6 +1,8 @@
 //! What is mounted where, and what is swapped on.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use crate::roots::{DeviceNumber, Roots};
@@ -72,8 +74,14 @@ impl Mount {
 
 /// All mounts of this process, in the order they were made.
 pub fn mounts(roots: &Roots) -> Vec<Mount> {
-    let table = fs::read_to_string(roots.proc.join("self/mountinfo")).unwrap_or_default();
-    table.lines().filter_map(Mount::parse).collect()
+    mounts_of(&roots.proc.join("self"))
+}
+
+/// All mounts that a process sees, by its directory in `/proc`.
+pub(crate) fn mounts_of(process: &Path) -> Vec<Mount> {
+    // A mount point may be any bytes: one that is no text must not hide the others.
+    let table = fs::read(process.join("mountinfo")).unwrap_or_default();
+    String::from_utf8_lossy(&table).lines().filter_map(Mount::parse).collect()
 }
 
 /// The mount that `path` (absolute, links resolved) lies on.
@@ -99,14 +107,18 @@ fn mount_id(path: &Path) -> Option<u64> {
 
 /// The paths in `/proc/swaps`: block devices and files.
 pub fn swaps(roots: &Roots) -> Vec<PathBuf> {
-    let table = fs::read_to_string(roots.proc.join("swaps")).unwrap_or_default();
-    let first_words = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
-    first_words.map(|word| PathBuf::from(unescape(word))).collect()
+    let table = fs::read(roots.proc.join("swaps")).unwrap_or_default();
+    let lines = table.split(|byte| *byte == b'\n').skip(1);
+    let first_words = lines.filter_map(|line| line.split(u8::is_ascii_whitespace).next().filter(|word| !word.is_empty()));
+    first_words.map(|word| PathBuf::from(OsString::from_vec(unescaped(word)))).collect()
 }
 
 /// Undoes the kernel's octal escapes of blank, tab, newline and backslash (`\040`).
-fn unescape(word: &str) -> String {
-    let bytes = word.as_bytes();
+pub(crate) fn unescape(word: &str) -> String {
+    String::from_utf8_lossy(&unescaped(word.as_bytes())).into_owned()
+}
+
+fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
@@ -115,7 +127,7 @@ fn unescape(word: &str) -> String {
         plain.push(value.unwrap_or(bytes[at]));
         at += if value.is_some() { 4 } else { 1 };
     }
-    String::from_utf8_lossy(&plain).into_owned()
+    plain
 }
 
 #[cfg(test)]
@@ -167,6 +179,19 @@ mod tests {
         let table = "Filename\tType\tSize\n/dev/zram0   partition\t100\n/swap\\040file file 5\n";
         fs::write(roots.proc.join("swaps"), table).unwrap();
         assert_eq!(swaps(&roots), [Path::new("/dev/zram0"), Path::new("/swap file")]);
+    }
+
+    #[test]
+    fn names_that_are_no_text_hide_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        fs::create_dir_all(roots.proc.join("self")).unwrap();
+        let table = b"1 0 8:1 / /media/\xff rw - vfat /dev/sda1 rw\n2 0 8:2 / /home rw - ext4 /dev/sda2 rw\n";
+        fs::write(roots.proc.join("self/mountinfo"), table).unwrap();
+        assert_eq!(mounts(&roots).iter().map(|mount| mount.number.minor).collect::<Vec<_>>(), [1, 2]);
+        fs::write(roots.proc.join("swaps"), b"Filename Type\n/swap\xff\\040file file 5\n/dev/sda3 partition 1\n").unwrap();
+        let odd = PathBuf::from(OsString::from_vec(b"/swap\xff file".to_vec()));
+        assert_eq!(swaps(&roots), [odd, PathBuf::from("/dev/sda3")]);
     }
 
     proptest::proptest! {

@@ -1,11 +1,15 @@
 //! One look at the machine: block devices, mounts, swaps, loops and links, read once and then asked many questions.
 
+mod backing;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::mounts::{Mount, mounts, swaps};
 use crate::roots::{DeviceNumber, Roots, link_name, names, number, text};
+pub(crate) use backing::{BackingFile, loop_backing};
+use ring::FileIdentity;
 
 /// Sectors in sysfs are 512 bytes, whatever the medium's own sector is.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -48,7 +52,7 @@ pub(crate) enum Below {
     /// A block device, by its number.
     Device(DeviceNumber),
     /// A file on some file system.
-    File(PathBuf),
+    File(BackingFile),
 }
 
 /// One look at the machine.
@@ -93,6 +97,29 @@ impl<'a> Picture<'a> {
     /// The whole device of that kernel name.
     pub fn named(&self, name: &str) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.name == name)
+    }
+
+    /// What the kernel's table of locks knows a device's node by; `None` where there is no such node.
+    pub fn node_identity(&self, number: DeviceNumber, name: &str) -> Option<FileIdentity> {
+        let path = Path::new("/dev").join(name.replace('!', "/"));
+        let is_it = self.roots.block_number(&path) == Some(number);
+        is_it.then(|| fs::metadata(self.roots.locate(&path)).ok()).flatten().map(|metadata| FileIdentity::of(&metadata))
+    }
+
+    /// The files that loop devices and their like have their content in.
+    pub fn backing_files(&self) -> Vec<FileIdentity> {
+        let files = self.slots.iter().flat_map(|slot| &slot.below).filter_map(|below| match below {
+            Below::File(file) => file.identity(),
+            Below::Device(_) => None,
+        });
+        files.collect()
+    }
+
+    /// How many loop devices there are of which only the name of the file below is known.
+    pub fn loops_by_name_only(&self) -> u32 {
+        let by_name = |below: &Below| matches!(below, Below::File(file) if file.is_by_name_only());
+        let loops = self.slots.iter().filter(|slot| slot.name.starts_with("loop") && slot.below.iter().any(by_name));
+        if self.roots.is_real() { u32::try_from(loops.count()).unwrap_or(u32::MAX) } else { 0 }
     }
 
     /// Names of a device under `/dev/disk/by-id`.
@@ -143,7 +170,7 @@ fn slot(roots: &Roots, name: &str, by_id: &BTreeMap<DeviceNumber, Vec<String>>) 
         number: number_of(&dir)?,
         size_bytes: number(&dir.join("size")).unwrap_or(0) * SECTOR_BYTES,
         partitions: entries.filter_map(partition).collect(),
-        below: below(roots, &dir),
+        below: below(roots, name, &dir),
         // sysfs writes a '!' where the node's name has a '/' ("cciss!c0d0")
         path: Path::new("/dev").join(name.replace('!', "/")),
         name: name.to_owned(),
@@ -152,17 +179,14 @@ fn slot(roots: &Roots, name: &str, by_id: &BTreeMap<DeviceNumber, Vec<String>>) 
 }
 
 /// What a stacked device lies on.
-fn below(roots: &Roots, dir: &Path) -> Vec<Below> {
+fn below(roots: &Roots, name: &str, dir: &Path) -> Vec<Below> {
     let slaves = dir.join("slaves");
     let slave_number = |name: &String| text(&slaves.join(name).join("dev"))?.parse().ok().map(Below::Device);
     let mut below: Vec<Below> = names(&slaves).iter().filter_map(slave_number).collect();
-    for attribute in ["loop/backing_file", "backing_dev"] {
-        let Some(path) = text(&dir.join(attribute)).filter(|path| path.starts_with('/')) else {
-            continue;
-        };
-        let path = PathBuf::from(path);
-        below.push(roots.block_number(&path).map_or(Below::File(path), Below::Device));
-    }
+    below.extend(text(&dir.join("loop/backing_file")).map(|path| backing::below_loop(roots, name, dir, path)));
+    // what zram writes back to
+    let path = text(&dir.join("backing_dev")).filter(|path| path.starts_with('/')).map(PathBuf::from);
+    below.extend(path.map(|path| roots.block_number(&path).map_or_else(|| Below::File(BackingFile::named(path)), Below::Device)));
     below
 }
 

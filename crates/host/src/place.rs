@@ -5,8 +5,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::filesystems::Space;
+use record::Flag;
+
+use crate::filesystems::{self, Nature, Space, nature};
 use crate::inventory::{Disk, find_in};
+use crate::layers::{self, Beneath};
 use crate::mounts::{Mount, mount_of};
 use crate::picture::{Partition, Picture};
 use crate::roots::{DeviceNumber, Roots};
@@ -20,18 +23,29 @@ pub struct Place {
     pub number: DeviceNumber,
     /// The mount it is on.
     pub mount: Mount,
-    /// The block device below, where there is one; of a stack (LVM, MD, LUKS) the uppermost.
+    /// The block device below, where there is one; of a stack (LVM, MD, LUKS) the uppermost; of an overlay that of its upper layer.
     pub disk: Option<Disk>,
     /// The partition of that device.
     pub partition: Option<Partition>,
     /// The one medium at the bottom of a stack; `None` where there are several or there is no stack.
     pub medium_below: Option<Disk>,
+    /// Whether what is written there stays in memory: on tmpfs, on an overlay whose upper layer is, on a file system in a file there.
+    pub in_memory: bool,
 }
 
 impl Place {
-    /// The medium that measurements in this place are about.
+    /// The medium that measurements in this place are about; memory is none, whatever device it goes under.
     pub fn medium(&self) -> Option<&Disk> {
-        self.medium_below.as_ref().or(self.disk.as_ref())
+        self.medium_below.as_ref().or(self.disk.as_ref()).filter(|_| !self.in_memory)
+    }
+
+    /// Doubts about anything measured in this place.
+    pub fn flags(&self) -> Vec<Flag> {
+        let mut flags = filesystems::flags(&self.mount);
+        if self.in_memory && !flags.contains(&Flag::MemoryFilesystem) {
+            flags.push(Flag::MemoryFilesystem);
+        }
+        flags
     }
 }
 
@@ -43,11 +57,16 @@ pub fn device_of_directory(roots: &Roots, path: &Path) -> io::Result<Place> {
     let picture = Picture::take(roots);
     let mount = mount_of(roots, &picture.mounts, &path).cloned();
     let mount = mount.ok_or_else(|| io::Error::other(format!("no mount is known to hold {}", path.display())))?;
-    let device = picture.system_device(&mount, 0);
+    let beneath = layers::beneath(&picture, &mount, &path);
+    let device = match beneath {
+        Beneath::Device(number) => Some(number),
+        Beneath::Memory | Beneath::Unknown => None,
+    };
+    let in_memory = beneath == Beneath::Memory || device.is_some_and(|number| layers::in_memory(&picture, number));
     let found = device.and_then(|number| find_in(&picture, number));
     let medium_below = device.and_then(|number| only_medium_below(&picture, number));
     let (disk, partition) = found.map_or((None, None), |(disk, partition)| (Some(disk), partition));
-    Ok(Place { path, number, mount, disk, partition, medium_below })
+    Ok(Place { path, number, mount, disk, partition, medium_below, in_memory })
 }
 
 /// The medium a stacked device lies on, if it is a single one.
@@ -100,7 +119,9 @@ pub fn prove_on_device(roots: &Roots, directory: &Path, expected: DeviceNumber) 
     let mut found = DeviceNumber::from_raw(fs::metadata(&path).map_err(unknown)?.dev());
     if found.is_anonymous() {
         let picture = Picture::take(roots);
-        let source = mount_of(roots, &picture.mounts, &path).and_then(|mount| picture.device_of(mount));
+        // memory and layers may call their source what they like; only a file system of its own lies on it
+        let mount = mount_of(roots, &picture.mounts, &path).filter(|mount| nature(&mount.kind) == Nature::Local);
+        let source = mount.and_then(|mount| picture.device_of(mount));
         found = source.unwrap_or(found);
     }
     if found == expected { Ok(()) } else { Err(NotProved::Elsewhere { path, found, expected }) }

@@ -43,6 +43,11 @@ impl DeviceNumber {
         DeviceNumber { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
     }
 
+    /// As `st_dev` and `st_rdev` have it.
+    pub fn to_raw(self) -> u64 {
+        rustix::fs::makedev(self.major, self.minor)
+    }
+
     /// Whether no device has it: file systems without a device of their own (tmpfs, nfs, btrfs, overlay) get major 0.
     pub fn is_anonymous(self) -> bool {
         self.major == 0

@@ -1,21 +1,23 @@
 //! From the words a user types to the thing to be tested, or to a refusal that names the thing and the way out.
 
+mod block;
 mod error;
+mod file;
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use record::units::KIB;
 use record::{Filesystem, Flag, Target, TargetKind};
+use ring::FileIdentity;
 
 use crate::filesystems::{self, Nature, Space};
-use crate::inventory::{Disk, find_in};
-use crate::picture::{Below, Partition, Picture, Slot};
+use crate::inventory::Disk;
+use crate::open_files::{NotSeen, OpenFiles};
+use crate::picture::{Partition, Picture};
 use crate::place::{Place, device_of_directory, free_space};
 use crate::roots::{Node, Roots, flag, text};
-use crate::uses::{Use, exclusively_open};
 pub use error::TargetError;
 
 /// Less free space than this is none: a test file of useful size does not fit.
@@ -46,6 +48,8 @@ pub struct DirectoryTarget {
 pub struct FileTarget {
     /// Where it is; `place.path` has all links resolved.
     pub place: Place,
+    /// What tells it from all others, whatever its name leads to later.
+    pub identity: FileIdentity,
     /// Its length.
     pub size_bytes: u64,
     /// Its file system.
@@ -148,29 +152,30 @@ const AS_ROOT: &str = "run it as root, or name a directory on the medium instead
 const OTHER_DIRECTORY: &str = "name a directory that is yours, or run it as root";
 
 /// Finds out what the user named. Links, also those under `/dev/disk/by-id` and `by-path`, are followed; whether a medium is in
-/// use is decided by device number. Opens a block device once, for reading, to learn whether it may and whether another program
-/// holds it.
+/// use is decided by device number, and of a file by device and inode, never by name. Opens a block device once, for reading, to learn
+/// whether it may and whether another program holds it. What other processes have open is looked at again for about a second before anything
+/// is refused for it: udev and its like let go by themselves.
 pub fn resolve(roots: &Roots, target: &str, access: Access) -> Result<Found, TargetError> {
     let path = Path::new(target);
     let given = || target.to_owned();
     let not_storage = |what: &str| TargetError::NotStorage { target: given(), what: what.to_owned() };
     match roots.node(path).map_err(|error| look_failed(roots, target, error))? {
-        Node::Block(number) => {
-            let picture = Picture::take(roots);
-            let found = find_in(&picture, number).zip(picture.find(number));
-            let ((disk, partition), (slot, _)) = found.ok_or_else(|| TargetError::Gone { target: given() })?;
-            let flags = block_flags(&picture, slot);
-            let path = partition.as_ref().map_or(&disk.path, |partition| &partition.path).clone();
-            let found = BlockTarget { path, disk, partition, flags };
-            check_block(roots, target, &found, access)?;
-            Ok(Found::Block(Box::new(found)))
-        }
+        Node::Block(number) => block::find(roots, target, number, access).map(|found| Found::Block(Box::new(found))),
         Node::Directory => directory(roots, target).map(|found| Found::Directory(Box::new(found))),
-        Node::File => file(roots, target, access).map(|found| Found::File(Box::new(found))),
+        Node::File => file::find(roots, target, access).map(|found| Found::File(Box::new(found))),
         Node::Character => Err(not_storage("character device")),
         Node::Fifo => Err(not_storage("named pipe")),
         Node::Socket => Err(not_storage("socket")),
     }
+}
+
+/// What a look at who uses media and files could not see.
+pub fn not_seen(roots: &Roots) -> NotSeen {
+    unseen(&Picture::take(roots), &OpenFiles::look(roots, &[]))
+}
+
+fn unseen(picture: &Picture<'_>, open_files: &OpenFiles) -> NotSeen {
+    NotSeen { loops: picture.loops_by_name_only(), ..open_files.not_seen().clone() }
 }
 
 /// Tells apart what a failed stat can mean.
@@ -185,87 +190,6 @@ fn look_failed(roots: &Roots, target: &str, error: io::Error) -> TargetError {
     }
 }
 
-/// Everything that forbids a block device, most telling first.
-fn check_block(roots: &Roots, target: &str, found: &BlockTarget, access: Access) -> Result<(), TargetError> {
-    let target = target.to_owned();
-    let disk = &found.disk;
-    if found.size_bytes() == 0 {
-        return Err(TargetError::Empty { device: disk.name.clone() });
-    }
-    refuse_used(&target, found, disk.uses.clone())?;
-    let read_only = disk.read_only || found.partition.as_ref().is_some_and(|part| is_read_only(roots, disk, part));
-    if access == Access::Write && read_only {
-        return Err(TargetError::ReadOnlyMedium { device: disk.name.clone() });
-    }
-    may_open(roots, found, access).map_err(|error| open_failed(&target, disk, error))?;
-    refuse_used(&target, found, held_elsewhere(roots, found))
-}
-
-/// Refuses a device that is in use, itself or elsewhere on the same medium.
-fn refuse_used(target: &str, found: &BlockTarget, uses: Vec<Use>) -> Result<(), TargetError> {
-    let target = target.to_owned();
-    match &found.partition {
-        _ if uses.is_empty() => Ok(()),
-        Some(_) => Err(TargetError::SiblingInUse { target, disk: found.disk.name.clone(), uses }),
-        None => Err(TargetError::InUse { target, uses }),
-    }
-}
-
-fn is_read_only(roots: &Roots, disk: &Disk, partition: &Partition) -> bool {
-    flag(&roots.sys.join("block").join(&disk.name).join(&partition.name).join("ro")).unwrap_or(false)
-}
-
-fn may_open(roots: &Roots, found: &BlockTarget, access: Access) -> io::Result<()> {
-    let write = access == Access::Write;
-    fs::OpenOptions::new().read(true).write(write).open(roots.locate(&found.path)).map(drop)
-}
-
-/// What a failed open of a block device means.
-fn open_failed(target: &str, disk: &Disk, error: io::Error) -> TargetError {
-    use rustix::io::Errno;
-    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
-    let (target, device) = (target.to_owned(), disk.name.clone());
-    match errno {
-        Some(Errno::ACCESS | Errno::PERM) => TargetError::NoRights { target, right: "open", way_out: AS_ROOT },
-        Some(Errno::ROFS) => TargetError::ReadOnlyMedium { device },
-        Some(Errno::NOMEDIUM) => TargetError::Empty { device },
-        Some(Errno::BUSY) => TargetError::InUse { target, uses: vec![Use::ExclusivelyOpen { device }] },
-        Some(Errno::NXIO | Errno::NODEV | Errno::NOENT) => TargetError::Gone { target },
-        _ => TargetError::Io { target, source: error },
-    }
-}
-
-/// The device and its siblings that another program holds exclusively. Holding a partition holds its whole device, too, so the
-/// whole device is named only where no partition is the reason.
-fn held_elsewhere(roots: &Roots, found: &BlockTarget) -> Vec<Use> {
-    let held = |path: &Path, name: &str| exclusively_open(roots, path).then(|| Use::ExclusivelyOpen { device: name.to_owned() });
-    let disk = &found.disk;
-    let Some(whole) = held(&disk.path, &disk.name) else {
-        return Vec::new();
-    };
-    let partitions: Vec<Use> = disk.partitions.iter().filter_map(|part| held(&part.path, &part.name)).collect();
-    if partitions.is_empty() { vec![whole] } else { partitions }
-}
-
-/// Whether a block device is memory, or has the page cache of this host between itself and its medium.
-fn block_flags(picture: &Picture<'_>, slot: &Slot) -> Vec<Flag> {
-    let mut flags = Vec::new();
-    if slot.name.starts_with("ram") || slot.name.starts_with("zram") {
-        flags.push(Flag::MemoryFilesystem);
-    }
-    for below in &slot.below {
-        if let Below::File(path) = below
-            && let Some(mount) = crate::mounts::mount_of(picture.roots, &picture.mounts, path)
-        {
-            flags.extend(filesystems::flags(mount));
-        }
-    }
-    if flag(&slot.dir.join("loop/dio")) == Some(false) {
-        flags.push(Flag::HostCached);
-    }
-    flags
-}
-
 /// A directory in which a test file can be made.
 fn directory(roots: &Roots, target: &str) -> Result<DirectoryTarget, TargetError> {
     let place = locate(roots, target)?;
@@ -273,29 +197,8 @@ fn directory(roots: &Roots, target: &str) -> Result<DirectoryTarget, TargetError
     let space = space(target, &place)?;
     check_free(target, space)?;
     let filesystem = filesystem(&place, space);
-    let flags = filesystems::flags(&place.mount);
+    let flags = place.flags();
     Ok(DirectoryTarget { place, filesystem, flags })
-}
-
-/// A regular file that nothing else lives in.
-fn file(roots: &Roots, target: &str, access: Access) -> Result<FileTarget, TargetError> {
-    let place = locate(roots, target)?;
-    let metadata = fs::metadata(&place.path).map_err(|source| TargetError::Io { target: target.to_owned(), source })?;
-    if let Some(what) = lives_in(roots, (metadata.dev(), metadata.ino())) {
-        return Err(TargetError::FileInUse { target: target.to_owned(), what });
-    }
-    let wanted = match access {
-        Access::Read => rustix::fs::Access::READ_OK,
-        Access::Write => rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK,
-    };
-    may_write(target, &place, wanted)?;
-    let filesystem = filesystem(&place, space(target, &place)?);
-    let mut flags = filesystems::flags(&place.mount);
-    let hole_bytes = metadata.len().saturating_sub(metadata.blocks() * 512);
-    if hole_bytes > 0 {
-        flags.push(Flag::Sparse { hole_bytes });
-    }
-    Ok(FileTarget { place, size_bytes: metadata.len(), filesystem, flags })
 }
 
 /// Where a directory or file is, refused where there is no medium of this machine below.
@@ -350,17 +253,6 @@ fn filesystem(place: &Place, space: Space) -> Filesystem {
     filesystems::describe(&place.mount, Some(space), place.partition.as_ref().map(|partition| partition.offset_bytes))
 }
 
-/// What lives in the file with that device and inode: swap space, or the content of a loop device.
-fn lives_in(roots: &Roots, file: (u64, u64)) -> Option<String> {
-    let same = |path: &Path| fs::metadata(path).is_ok_and(|other| (other.dev(), other.ino()) == file);
-    if crate::mounts::swaps(roots).iter().any(|swap| same(swap)) {
-        return Some("swap space".to_owned());
-    }
-    let picture = Picture::take(roots);
-    let holds = |slot: &&Slot| slot.below.iter().any(|below| matches!(below, Below::File(path) if same(path)));
-    picture.slots.iter().find(holds).map(|slot| format!("the content of {}", slot.name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,26 +263,5 @@ mod tests {
         let message = check_free("/mnt/card", full).unwrap_err().to_string();
         insta::assert_snapshot!(message, @"'/mnt/card' has 4 KiB free; delete something there or name another directory");
         assert!(check_free("/mnt/card", Space { free_bytes: 1 << 20, ..full }).is_ok());
-    }
-
-    #[test]
-    fn what_a_failed_open_means() {
-        let disk = Disk {
-            name: "sdb".to_owned(),
-            path: "/dev/sdb".into(),
-            number: crate::DeviceNumber { major: 8, minor: 16 },
-            diskseq: None,
-            size_bytes: 1 << 30,
-            read_only: false,
-            medium: record::Medium::default(),
-            link: record::Link::default(),
-            partitions: Vec::new(),
-            uses: Vec::new(),
-        };
-        let say = |errno: rustix::io::Errno| open_failed("/dev/sdb", &disk, errno.into()).to_string();
-        insta::assert_snapshot!(say(rustix::io::Errno::ACCESS), @"no right to open '/dev/sdb'; run it as root, or name a directory on the medium instead");
-        insta::assert_snapshot!(say(rustix::io::Errno::NOMEDIUM), @"sdb holds no medium (size 0); put one in, or see `flashmark list`");
-        insta::assert_snapshot!(say(rustix::io::Errno::ROFS), @"sdb is read-only; move the lock slider of the card or adapter, or leave out --erase for the tests that only read");
-        insta::assert_snapshot!(say(rustix::io::Errno::NXIO), @"'/dev/sdb' is a block device that the kernel does not know (any more); plug it in again, `flashmark list` shows what is there");
     }
 }

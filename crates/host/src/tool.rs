@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// Searched besides `PATH`.
@@ -60,23 +60,83 @@ where
 /// Runs a program that may hang on a sick medium; its standard output whatever its exit status, `None` if it is not there or
 /// took longer than `seconds`.
 pub(crate) fn run_for(tool: &str, arguments: &[&str], seconds: u64) -> Option<String> {
-    const NAP: Duration = Duration::from_millis(20);
-    let mut child = prepare(tool).args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let mut pipe = child.stdout.take()?;
-    // a full pipe would stop the program, so it is emptied while it runs
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        pipe.read_to_string(&mut text).map(|_| text)
-    });
-    for _ in 0..seconds * 1000 / NAP.as_millis() as u64 {
-        if child.try_wait().ok()?.is_some() {
-            return reader.join().ok()?.ok();
+    let looked = look(tool, arguments, seconds, u64::MAX).ok()?;
+    String::from_utf8(looked.output).ok()
+}
+
+/// What a program that looks at something had to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Its exit code; none after a signal.
+    pub code: Option<i32>,
+    /// Its standard output, as much as was asked for.
+    pub output: Vec<u8>,
+    /// Last line of its standard error.
+    pub complaint: String,
+}
+
+/// Why a program said nothing.
+#[derive(Debug)]
+pub(crate) enum NoLook {
+    /// It is not installed.
+    Missing { tool: String, package: &'static str },
+    /// It took too long, and was left.
+    Late { seconds: u64 },
+    /// It could not be started.
+    Failed { tool: String, source: io::Error },
+}
+
+/// Runs a program that may hang on a sick medium, for so long at most, and takes so much of its output.
+pub(crate) fn look(tool: &str, arguments: &[&str], seconds: u64, most_bytes: u64) -> Result<Look, NoLook> {
+    let failed = |source: io::Error| match not_started(tool, source) {
+        ToolError::Missing { tool, package } => NoLook::Missing { tool, package },
+        ToolError::Start { source, .. } => NoLook::Failed { tool: tool.to_owned(), source },
+        ToolError::Failed { complaint, .. } => NoLook::Failed { tool: tool.to_owned(), source: io::Error::other(complaint) },
+    };
+    let mut child = prepare(tool).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let output = read_beside(child.stdout.take().expect("it was asked for"), most_bytes);
+    let complaint = read_beside(child.stderr.take().expect("it was asked for"), MOST_COMPLAINT_BYTES);
+    let Some(status) = wait_for(&mut child, Duration::from_secs(seconds)).map_err(failed)? else {
+        // a program in uninterruptible sleep stays until its I/O returns; it is not waited for
+        let _ = child.kill();
+        return Err(NoLook::Late { seconds });
+    };
+    let complaint = complaint.join().unwrap_or_default();
+    let complaint = String::from_utf8_lossy(&complaint);
+    let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Ok(Look { code: status.code(), output: output.join().unwrap_or_default(), complaint: last.trim().to_owned() })
+}
+
+/// A complaint is a line; no program may fill the memory with it.
+const MOST_COMPLAINT_BYTES: u64 = 64 << 10;
+
+/// Empties a pipe while its program runs: a full one would stop it. What is beyond the limit is read and dropped.
+fn read_beside(mut pipe: impl Read + Send + 'static, most_bytes: u64) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // a pipe that breaks has nothing more to say
+        let _ = pipe.by_ref().take(most_bytes).read_to_end(&mut bytes);
+        let _ = io::copy(&mut pipe, &mut io::sink());
+        bytes
+    })
+}
+
+/// Waits for the end of a program; `None` if that does not come in time.
+fn wait_for(child: &mut Child, time: Duration) -> io::Result<Option<ExitStatus>> {
+    const LONGEST_NAP: Duration = Duration::from_millis(20);
+    let mut waited = Duration::ZERO;
+    let mut nap = Duration::from_micros(500);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
         }
-        std::thread::sleep(NAP);
+        if waited >= time {
+            return Ok(None);
+        }
+        std::thread::sleep(nap);
+        waited += nap;
+        nap = (nap * 2).min(LONGEST_NAP);
     }
-    // a program in uninterruptible sleep stays until its I/O returns; it is not waited for
-    let _ = child.kill();
-    None
 }
 
 /// Whether a program is installed, where [`run`] looks for it.
@@ -115,6 +175,7 @@ pub(crate) fn package(tool: &str) -> &'static str {
         "mkfs.nilfs2" => "nilfs-tools",
         "smartctl" => "smartmontools",
         "losetup" => "mount",
+        "dd" => "coreutils",
         _ => "util-linux",
     }
 }
@@ -140,5 +201,13 @@ mod tests {
     fn a_program_that_hangs_is_left() {
         assert_eq!(run_for("sleep", &["30"], 0), None);
         assert_eq!(run_for("sh", &["-c", "echo out; exit 4"], 10).as_deref(), Some("out\n"));
+        assert!(matches!(look("sleep", &["30"], 0, 1), Err(NoLook::Late { .. })));
+        assert!(matches!(look("blkid-not-here", &[], 1, 1), Err(NoLook::Missing { .. })));
+    }
+
+    #[test]
+    fn a_program_that_says_too_much_is_heard_to_its_end_and_not_kept() {
+        let said = look("sh", &["-c", "head -c 300000 /dev/zero; echo one >&2; echo two >&2; exit 8"], 10, 5).unwrap();
+        assert_eq!(said, Look { code: Some(8), output: vec![0; 5], complaint: "two".to_owned() });
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::mounts::{Mount, mount_of};
+use crate::open_files::{Holding, Process};
 use crate::picture::{Below, Picture, Slot};
 use crate::roots::{DeviceNumber, Roots, names, text};
 
@@ -48,6 +49,24 @@ pub enum Use {
     ExclusivelyOpen {
         /// Kernel name.
         device: String,
+        /// Processes that have it open; the kernel does not tell which of them holds it.
+        open_in: Vec<Process>,
+    },
+    /// Another process can write to it, or has locked it.
+    Held {
+        /// Kernel name of the device, or the path of the file that its content is in.
+        what: String,
+        /// Who, and how.
+        holding: Holding,
+    },
+    /// A file system on it is mounted where this process cannot see it.
+    MountedElsewhere {
+        /// Kernel name.
+        device: String,
+        /// Where, in that namespace.
+        at: PathBuf,
+        /// A process of that mount namespace.
+        by: Process,
     },
 }
 
@@ -59,7 +78,15 @@ impl fmt::Display for Use {
             Use::Swap { device } => write!(f, "{device} is swap space"),
             Use::Holder { device, holder, what } => write!(f, "{device} is part of {holder} ({what})"),
             Use::BtrfsMember { device, id } => write!(f, "{device} is part of the mounted btrfs {id}"),
-            Use::ExclusivelyOpen { device } => write!(f, "{device} is held open by another program or mounted out of sight"),
+            Use::ExclusivelyOpen { device, open_in } => {
+                write!(f, "{device} is held open by another program or mounted out of sight")?;
+                let names: Vec<String> = open_in.iter().map(Process::to_string).collect();
+                if names.is_empty() { Ok(()) } else { write!(f, " (it is open in {})", names.join(" and ")) }
+            }
+            Use::Held { what, holding } => write!(f, "{what} is {holding}"),
+            Use::MountedElsewhere { device, at, by } => {
+                write!(f, "{device} is mounted at {} in the mount namespace of {by}", at.display())
+            }
         }
     }
 }
@@ -127,7 +154,18 @@ impl Picture<'_> {
         let swapped = self.swaps.contains(&number).then(|| Use::Swap { device: device() });
         let members = self.btrfs.iter().filter(|(member, _)| *member == number);
         let members = members.map(|(_, id)| Use::BtrfsMember { device: device(), id: id.clone() });
-        mounted.chain(swapped).chain(members).collect()
+        let mut found: Vec<Use> = mounted.chain(swapped).chain(members).collect();
+        if found.is_empty() {
+            found.extend(self.loops_over_files_on(number, name));
+        }
+        found
+    }
+
+    /// Loop devices over files of a file system on this device that is mounted nowhere any more, or out of sight: they keep it alive.
+    fn loops_over_files_on(&self, number: DeviceNumber, name: &str) -> impl Iterator<Item = Use> {
+        let is_there = move |below: &Below| matches!(below, Below::File(file) if file.device() == Some(number));
+        let loops = self.slots.iter().filter(move |slot| slot.below.iter().any(is_there));
+        loops.map(move |slot| Use::Holder { device: name.to_owned(), holder: slot.name.clone(), what: "loop over a file on it".to_owned() })
     }
 
     /// Devices made of this one: those sysfs names, and the loop and zram devices that are backed by it.
@@ -142,7 +180,10 @@ impl Picture<'_> {
         for below in &slot.below {
             let number = match below {
                 Below::Device(number) => Some(*number),
-                Below::File(path) if file_too => mount_of(self.roots, &self.mounts, path).and_then(|mount| self.device_of(mount)),
+                Below::File(file) if file_too => file.device().or_else(|| {
+                    let mount = mount_of(self.roots, &self.mounts, &file.path)?;
+                    self.device_of(mount)
+                }),
                 Below::File(_) => None,
             };
             let Some((media, _)) = number.and_then(|number| self.find(number)) else {

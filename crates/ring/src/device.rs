@@ -11,10 +11,11 @@ use rustix::fs::{Advice, fadvise, fsync};
 
 use crate::buffers::Buffers;
 use crate::clock::{cpu_ns, now_ns, sleep};
+use crate::directory::Directory;
 use crate::errors::io_error;
 use crate::flights::{Flights, MAX_SLOTS, Watch};
 use crate::ioctl;
-use crate::open::{EngineChoice, Expect, OpenError, OpenOptions, Opened, Settings, adopt, nameless_file, open_path};
+use crate::open::{Adopted, EngineChoice, OpenError, OpenOptions, Opened, Settings, adopt, open_path};
 use crate::pool::{MAX_THREADS, Pool};
 use crate::psync::Psync;
 use crate::target::{Kind, Target};
@@ -54,15 +55,21 @@ impl RealDevice {
     }
 
     /// Makes a file in `dir` that grows to at most `capacity_bytes` and has no name: it is gone when the device is, or the process.
+    /// For a directory that the caller has made; one that a user has named is opened first ([`Directory::open`], [`RealDevice::create_at`]).
     pub fn create_in(dir: &Path, capacity_bytes: u64, settings: &Settings) -> Result<RealDevice, OpenError> {
-        let opened = adopt(nameless_file(dir)?, dir, true, Expect::File { capacity_bytes }, settings)?;
-        RealDevice::with(opened, settings, dir)
+        RealDevice::create_at(&Directory::trusted(dir)?, capacity_bytes, settings)
+    }
+
+    /// The same in an open directory, whatever its name leads to now.
+    pub fn create_at(dir: &Directory, capacity_bytes: u64, settings: &Settings) -> Result<RealDevice, OpenError> {
+        let opened = adopt(dir.nameless_file()?, dir.path(), true, Adopted::File { capacity_bytes }, settings)?;
+        RealDevice::with(opened, settings, dir.path())
     }
 
     /// Takes a regular file that is already open (for reading, and for writing if `writable`), of which at most `capacity_bytes` are used.
     pub fn from_file(file: File, capacity_bytes: u64, writable: bool, settings: &Settings) -> Result<RealDevice, OpenError> {
         let path = Path::new("the open file");
-        RealDevice::with(adopt(file, path, writable, Expect::File { capacity_bytes }, settings)?, settings, path)
+        RealDevice::with(adopt(file, path, writable, Adopted::File { capacity_bytes }, settings)?, settings, path)
     }
 
     fn with(opened: Opened, settings: &Settings, path: &Path) -> Result<RealDevice, OpenError> {

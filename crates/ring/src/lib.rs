@@ -6,11 +6,14 @@
 mod buffers;
 mod clock;
 mod device;
+mod directory;
 mod errors;
+mod exact;
 mod extents;
 mod flights;
 mod holes;
 mod ioctl;
+mod loops;
 mod memory;
 mod open;
 mod pool;
@@ -19,11 +22,16 @@ mod target;
 mod transfer;
 #[cfg_attr(not(target_pointer_width = "64"), path = "no_uring.rs")]
 mod uring;
+mod writers;
 
 pub use clock::now_ns;
 pub use device::RealDevice;
+pub use directory::Directory;
+pub use exact::FileIdentity;
 pub use extents::file_extents;
 pub use flights::{InFlight, Watch};
 pub use holes::file_holes;
+pub use loops::{LoopBacking, loop_backing};
 pub use memory::memory_copy_bps;
 pub use open::{EngineChoice, Expect, OpenError, OpenOptions, Settings};
+pub use writers::has_writer;

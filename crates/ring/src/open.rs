@@ -2,8 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileTypeExt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,19 +11,25 @@ use device::Facts;
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fallocate, fstat, fstatfs, open, statx};
 use rustix::io::Errno;
 
+use crate::exact::{FileIdentity, open_exactly, own_name};
 use crate::ioctl;
 use crate::target::{Kind, Target};
 
 /// What a path is expected to be; anything else is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// A regular file, which may grow to so many bytes.
+    /// A regular file, which may grow to so many bytes. It is reached without following symbolic links, and held by flock(2) while it is open.
     File {
         /// How many.
         capacity_bytes: u64,
+        /// Which file: the one that was looked at.
+        identity: FileIdentity,
     },
     /// A block device.
-    Block,
+    Block {
+        /// Its device number (`st_rdev`): that of the device that was looked at.
+        number: u64,
+    },
 }
 
 /// How I/O is issued.
@@ -89,6 +94,18 @@ pub enum OpenError {
         /// What it should have been.
         expected: &'static str,
     },
+    /// It is not what was looked at.
+    #[error("{path} was replaced by another file after it was looked at; nothing was written, look what it is now and start again")]
+    Replaced {
+        /// What was to be opened.
+        path: PathBuf,
+    },
+    /// Another program has a lock on it.
+    #[error("{path} is locked by another program; wait for it, or end it first")]
+    Locked {
+        /// What was to be opened.
+        path: PathBuf,
+    },
     /// A block device without a medium.
     #[error("{path} has no size: there is no medium in it")]
     Empty {
@@ -104,53 +121,39 @@ pub(crate) struct Opened {
 }
 
 pub(crate) fn open_path(options: &OpenOptions) -> Result<Opened, OpenError> {
-    let path = &options.path;
-    let refused = |source: io::Error| OpenError::Refused { path: path.clone(), source };
-    // Looked at first: opening a pipe for reading would wait for a writer.
-    check_type(path, &std::fs::metadata(path).map_err(refused)?, options.expect)?;
-    let mut flags = OFlags::CLOEXEC | if options.writable { OFlags::RDWR } else { OFlags::RDONLY };
-    if options.writable && options.expect == Expect::Block && !options.settings.claimed {
-        flags |= OFlags::EXCL;
-    }
-    let file = File::from(open(path, flags, Mode::empty()).map_err(|errno| refused(errno.into()))?);
-    // And again: it may have been exchanged in between.
-    check_type(path, &file.metadata().map_err(refused)?, options.expect)?;
-    adopt(file, path, options.writable, options.expect, &options.settings)
-}
-
-/// A file without a name in this directory: however the process ends, nothing is left behind.
-pub(crate) fn nameless_file(dir: &Path) -> Result<File, OpenError> {
-    let mode = Mode::RUSR | Mode::WUSR;
-    let made = match open(dir, OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE, mode) {
-        // What file systems and kernels without O_TMPFILE answer.
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) if dir.is_dir() => named_for_a_moment(dir, mode),
-        made => made,
+    let OpenOptions { path, writable, expect, settings } = options;
+    let file = open_exactly(path, *writable, *writable && !settings.claimed, *expect)?;
+    let kind = match expect {
+        Expect::File { capacity_bytes, .. } => Adopted::File { capacity_bytes: *capacity_bytes },
+        Expect::Block { .. } => Adopted::Block,
     };
-    made.map(File::from).map_err(|errno| OpenError::Refused { path: dir.to_owned(), source: errno.into() })
+    adopt(file, path, *writable, kind, settings)
 }
 
-fn named_for_a_moment(dir: &Path, mode: Mode) -> rustix::io::Result<OwnedFd> {
-    let path = dir.join(format!(".flashmark-{}-{}", std::process::id(), crate::now_ns()));
-    let file = open(&path, OFlags::RDWR | OFlags::CLOEXEC | OFlags::CREATE | OFlags::EXCL, mode)?;
-    rustix::fs::unlink(&path)?;
-    Ok(file)
+/// What an open file is used as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Adopted {
+    /// A regular file of which so many bytes are used.
+    File { capacity_bytes: u64 },
+    /// A block device.
+    Block,
 }
 
 /// Makes a target of an open file.
-pub(crate) fn adopt(file: File, path: &Path, writable: bool, expect: Expect, settings: &Settings) -> Result<Opened, OpenError> {
+pub(crate) fn adopt(file: File, path: &Path, writable: bool, kind: Adopted, settings: &Settings) -> Result<Opened, OpenError> {
     let refused = |source: io::Error| OpenError::Refused { path: path.to_owned(), source };
     let unit = direct_unit(file.as_fd());
     // A unit of 0 means that O_DIRECT is taken and not meant (encrypted files, journalled data); in memory it cannot be meant.
-    let pretended = unit == Some(0) || (expect != Expect::Block && lives_in_memory(&file));
+    let pretended = unit == Some(0) || (kind != Adopted::Block && lives_in_memory(&file));
     let direct = if pretended { None } else { reopen_direct(file.as_fd(), writable).map_err(refused)? };
-    let kind = match expect {
-        Expect::Block => Kind::Block,
-        Expect::File { .. } => Kind::File,
+    let target_kind = match kind {
+        Adopted::Block => Kind::Block,
+        Adopted::File { .. } => Kind::File,
     };
-    let target = Target { kind, buffered: file.into(), direct };
-    let facts = match expect {
-        Expect::Block => block_facts(&target, writable, settings),
-        Expect::File { capacity_bytes } => file_facts(&target, capacity_bytes, unit, writable, settings),
+    let target = Target { kind: target_kind, buffered: file.into(), direct };
+    let facts = match kind {
+        Adopted::Block => block_facts(&target, writable, settings),
+        Adopted::File { capacity_bytes } => file_facts(&target, capacity_bytes, unit, writable, settings),
     }
     .map_err(|errno| refused(errno.into()))?;
     if facts.capacity_bytes == 0 {
@@ -162,28 +165,11 @@ pub(crate) fn adopt(file: File, path: &Path, writable: bool, expect: Expect, set
 /// The same file past the page cache; `None` where its file system does not offer that (tmpfs).
 fn reopen_direct(file: BorrowedFd<'_>, writable: bool) -> io::Result<Option<OwnedFd>> {
     let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
-    match open(format!("/proc/self/fd/{}", file.as_raw_fd()), access | OFlags::CLOEXEC | OFlags::DIRECT, Mode::empty()) {
+    match open(own_name(file), access | OFlags::CLOEXEC | OFlags::DIRECT, Mode::empty()) {
         Ok(direct) => Ok(Some(direct)),
         Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
         Err(errno) => Err(errno.into()),
     }
-}
-
-fn check_type(path: &Path, metadata: &std::fs::Metadata, expect: Expect) -> Result<(), OpenError> {
-    let kind = metadata.file_type();
-    let found = match () {
-        () if kind.is_file() => "a regular file",
-        () if kind.is_block_device() => "a block device",
-        () if kind.is_dir() => "a directory",
-        () if kind.is_char_device() => "a character device",
-        () if kind.is_fifo() => "a pipe",
-        () => "a socket",
-    };
-    let expected = match expect {
-        Expect::File { .. } => "a regular file",
-        Expect::Block => "a block device",
-    };
-    if found == expected { Ok(()) } else { Err(OpenError::WrongType { path: path.to_owned(), found, expected }) }
 }
 
 fn block_facts(target: &Target, writable: bool, settings: &Settings) -> rustix::io::Result<Facts> {
@@ -253,26 +239,4 @@ fn lives_in_memory(file: &File) -> bool {
 fn punches_holes(file: &OwnedFd, size_bytes: u64) -> bool {
     let behind = size_bytes.next_multiple_of(4096);
     fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, behind, 4096).is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::FileExt;
-
-    use super::*;
-
-    #[test]
-    fn where_nameless_files_cannot_be_made_the_name_is_gone_at_once() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = File::from(named_for_a_moment(dir.path(), Mode::RUSR | Mode::WUSR).unwrap());
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        file.write_all_at(b"still here", 0).unwrap();
-        assert_eq!(file.metadata().unwrap().len(), 10);
-    }
-
-    #[test]
-    fn where_no_file_can_be_made_the_directory_is_named() {
-        let error = nameless_file(Path::new("/proc/self")).unwrap_err().to_string();
-        assert!(error.starts_with("cannot open /proc/self: "), "{error}");
-    }
 }

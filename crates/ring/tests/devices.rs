@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::{LoopDevice, TinyFilesystem, is_root, skip};
 use device::conformance::device_conformance;
 use device::{Device, Filler, IoErrorKind, Op, Request, Verdict};
-use flashmark_ring::{EngineChoice, Expect, OpenError, OpenOptions, RealDevice, Settings};
+use flashmark_ring::{Directory, EngineChoice, Expect, FileIdentity, OpenError, OpenOptions, RealDevice, Settings};
 use record::{Content, Path};
 
 const MIB: u64 = 1 << 20;
@@ -36,7 +36,7 @@ fn file_device(engine: EngineChoice) -> RealDevice {
 }
 
 fn open_block(path: &std::path::Path, engine: EngineChoice) -> RealDevice {
-    let options = OpenOptions { path: path.into(), writable: true, expect: Expect::Block, settings: settings(engine) };
+    let options = OpenOptions { path: path.into(), writable: true, expect: block(path), settings: settings(engine) };
     RealDevice::open(&options).unwrap()
 }
 
@@ -84,7 +84,7 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
     let filler = Filler::new(1);
     for (pass, writer) in (0..).zip(engines()) {
         let open = |engine, writable| {
-            let expect = Expect::File { capacity_bytes: 4 * MIB };
+            let expect = Expect::File { capacity_bytes: 4 * MIB, identity: FileIdentity::of(&std::fs::metadata(&path).unwrap()) };
             RealDevice::open(&OpenOptions { path: path.clone(), writable, expect, settings: settings(engine) }).unwrap()
         };
         let mut device = open(writer, true);
@@ -98,6 +98,8 @@ fn what_one_engine_writes_the_others_and_the_standard_library_read() {
         device.reap(8, &mut done).unwrap();
         assert!(done.len() == 8 && done.iter().all(|completion| completion.result.is_ok()), "{done:?}");
         assert!(filler.verify(&std::fs::read(&path).unwrap(), pass, 0).all(|(_, verdict)| verdict == Verdict::Good));
+        // who writes has the file alone
+        drop(device);
         for reader in engines() {
             let mut device = open(reader, false);
             device.prepare(1, MIB as usize).unwrap();
@@ -134,28 +136,112 @@ fn reading_where_nothing_was_written_is_said_to_be_that() {
     }
 }
 
+/// A block device that is there with its own number.
+fn block(path: impl AsRef<std::path::Path>) -> Expect {
+    Expect::Block { number: std::os::unix::fs::MetadataExt::rdev(&std::fs::metadata(path).unwrap()) }
+}
+
+/// A block device that nothing is.
+const NO_BLOCK: Expect = Expect::Block { number: 0 };
+
+#[test]
+fn a_file_that_is_exchanged_after_it_was_looked_at_is_not_opened() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let real = std::fs::canonicalize(dir.path()).unwrap();
+    let (path, victim) = (real.join("medium"), real.join("victim"));
+    std::fs::write(&path, vec![1; MIB as usize]).unwrap();
+    std::fs::write(&victim, "somebody's data").unwrap();
+    let identity = FileIdentity::of(&std::fs::metadata(&path).unwrap());
+    let open = || {
+        let expect = Expect::File { capacity_bytes: MIB, identity };
+        RealDevice::open(&OpenOptions { path: path.clone(), writable: true, expect, settings: Settings::default() }).err()
+    };
+    assert!(open().is_none());
+    let exchanges: [(&str, &dyn Fn()); 3] = [
+        ("by a link", &|| std::os::unix::fs::symlink(&victim, &path).unwrap()),
+        ("by another file", &|| std::fs::write(&path, vec![1; MIB as usize]).unwrap()),
+        ("by a hard link", &|| std::fs::hard_link(&victim, &path).unwrap()),
+    ];
+    // kept under another name, so that no new file gets its number
+    std::fs::rename(&path, real.join("kept")).unwrap();
+    for (how, exchange) in exchanges {
+        exchange();
+        assert!(matches!(open(), Some(OpenError::Replaced { .. })), "{how}");
+        std::fs::remove_file(&path).unwrap();
+    }
+    std::fs::rename(&real, real.with_extension("moved")).unwrap();
+    std::os::unix::fs::symlink(real.with_extension("moved"), &real).unwrap();
+    std::fs::rename(real.join("kept"), &path).unwrap();
+    assert!(matches!(open(), Some(OpenError::Replaced { .. })), "a link on the way");
+    std::fs::remove_file(&real).unwrap();
+    std::fs::rename(real.with_extension("moved"), &real).unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "somebody's data");
+}
+
+#[test]
+fn a_node_with_another_number_is_not_opened() {
+    let Some(medium) = LoopDevice::new(MIB) else { return skip("loop devices need root") };
+    let expect = Expect::Block { number: 1 };
+    let options = OpenOptions { path: medium.path().into(), writable: true, expect, settings: Settings::default() };
+    assert!(matches!(RealDevice::open(&options), Err(OpenError::Replaced { .. })));
+}
+
+#[test]
+fn an_open_file_is_locked() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let path = std::fs::canonicalize(dir.path()).unwrap().join("medium");
+    std::fs::write(&path, vec![1; MIB as usize]).unwrap();
+    let open = |writable| {
+        let expect = Expect::File { capacity_bytes: MIB, identity: FileIdentity::of(&std::fs::metadata(&path).unwrap()) };
+        RealDevice::open(&OpenOptions { path: path.clone(), writable, expect, settings: Settings::default() })
+    };
+    let reading = open(false).unwrap();
+    let another = open(false).unwrap();
+    assert!(matches!(open(true), Err(OpenError::Locked { .. })), "others read it");
+    drop((reading, another));
+    let writing = open(true).unwrap();
+    assert!(matches!(open(false), Err(OpenError::Locked { .. })), "another one writes it");
+    drop(writing);
+    open(true).unwrap();
+}
+
+#[test]
+fn a_test_file_is_made_in_the_directory_that_was_opened() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let real = std::fs::canonicalize(dir.path()).unwrap();
+    let directory = Directory::open(&real, std::os::unix::fs::MetadataExt::dev(&std::fs::metadata(&real).unwrap())).unwrap();
+    let mut device = RealDevice::create_at(&directory, MIB, &Settings::default()).unwrap();
+    device.prepare(1, BLOCK as usize).unwrap();
+    run(&mut device, Request::write(0, 0, BLOCK)).unwrap();
+    assert_eq!(std::fs::read_dir(&real).unwrap().count(), 0, "it has no name");
+}
+
 #[test]
 fn what_is_not_as_expected_is_not_opened() {
     let open =
         |path: &str, expect| RealDevice::open(&OpenOptions { path: path.into(), writable: false, expect, settings: Settings::default() });
     let message = |path: &str, expect| open(path, expect).err().unwrap().to_string();
-    insta::assert_snapshot!(message("/dev/null", Expect::Block), @"/dev/null is a character device, not a block device");
-    insta::assert_snapshot!(message("/", Expect::File { capacity_bytes: MIB }), @"/ is a directory, not a regular file");
+    insta::assert_snapshot!(message("/dev/null", NO_BLOCK), @"/dev/null is a character device, not a block device");
+    insta::assert_snapshot!(message("/", Expect::File { capacity_bytes: MIB, identity: FileIdentity { device: 0, inode: 0 } }), @"/ is a directory, not a regular file");
     let dir = tempfile::tempdir().unwrap();
     let pipe = dir.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let refused = open(pipe.to_str().unwrap(), Expect::Block).err();
+    let refused = open(pipe.to_str().unwrap(), NO_BLOCK).err();
     assert!(matches!(refused, Some(OpenError::WrongType { found: "a pipe", .. })), "{refused:?}");
     assert!(
-        matches!(open("/does/not/exist", Expect::Block), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::NotFound)
+        matches!(open("/does/not/exist", NO_BLOCK), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::NotFound)
     );
 }
 
 #[test]
 fn a_block_device_in_use_is_not_opened_for_writing() {
     let Some(filesystem) = TinyFilesystem::new(16 * MIB) else { return skip("mounting needs root") };
-    let options =
-        |writable| OpenOptions { path: filesystem.device().into(), writable, expect: Expect::Block, settings: Settings::default() };
+    let options = |writable| OpenOptions {
+        path: filesystem.device().into(),
+        writable,
+        expect: block(filesystem.device()),
+        settings: Settings::default(),
+    };
     assert!(
         matches!(RealDevice::open(&options(true)), Err(OpenError::Refused { source, .. }) if source.kind() == std::io::ErrorKind::ResourceBusy)
     );
@@ -196,7 +282,8 @@ fn a_device_without_a_medium_is_gone() {
     let Some(medium) = LoopDevice::new(MIB) else { return skip("no loop device is free") };
     let path = medium.path().to_owned();
     medium.detach();
-    let options = OpenOptions { path, writable: false, expect: Expect::Block, settings: Settings::default() };
+    let expect = block(&path);
+    let options = OpenOptions { path, writable: false, expect, settings: Settings::default() };
     match RealDevice::open(&options) {
         Err(OpenError::Empty { .. }) => {}
         Err(other) => panic!("{other}"),
@@ -340,7 +427,8 @@ fn a_medium_that_is_pulled_out_is_gone() {
         assert_eq!(run(&mut device, Request::read(0, MIB, BLOCK)), Err(IoErrorKind::Gone));
         assert_eq!(run(&mut device, Request::write(0, MIB, BLOCK)), Err(IoErrorKind::Gone));
         drop(device);
-        let options = OpenOptions { path: medium.path().into(), writable: false, expect: Expect::Block, settings: Settings::default() };
+        let options =
+            OpenOptions { path: medium.path().into(), writable: false, expect: block(medium.path()), settings: Settings::default() };
         assert!(matches!(RealDevice::open(&options), Err(OpenError::Empty { .. })));
     }
 }

@@ -107,7 +107,7 @@ pub enum TargetError {
     FileInUse {
         /// As given.
         target: String,
-        /// "swap space", "the content of loop3".
+        /// "swap space", "the content of loop3", "held open for writing by qemu-system-x86_64 (process 4242)".
         what: String,
     },
     /// A node whose device is gone.
@@ -132,6 +132,8 @@ fn way_out_of(uses: &[Use]) -> &'static str {
     match uses.first() {
         Some(Use::Root { .. }) => "choose another medium, or a directory on this one",
         Some(Use::Mounted { .. }) => "unmount it first, or name a directory on it",
+        Some(Use::MountedElsewhere { .. }) => "unmount it there first, or choose another medium",
+        Some(Use::Held { .. }) => "end that program first, or choose another medium",
         Some(Use::Swap { .. }) => "swapoff it first, or choose another medium",
         _ => "release it first, or choose another medium",
     }

@@ -134,8 +134,35 @@ fn a_stick_is_known_by_its_usb_device() {
     assert_eq!((queue.scheduler.as_deref(), queue.max_sectors_kb), (Some("mq-deadline"), Some(120)));
     assert_eq!(queue.schedulers, ["none", "mq-deadline", "bfq"]);
     assert!(disk.answers_to("4c530001230712105454"));
-    assert!(disk.answers_to("/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0-part1"));
+    assert!(disk.answers_to("/dev/disk/by-id/usb-SanDisk_Ultra_4C530001230712105454-0:0"));
+    assert!(!disk.answers_to("/dev/disk/by-id/USB-SANDISK_ULTRA_4C530001230712105454-0:0"), "letter case matters in a name");
     assert!(!disk.answers_to("/dev/sdb"), "the name sdb is any stick's");
+}
+
+#[test]
+fn a_partition_answers_to_its_own_name_and_its_medium_does_not() {
+    let machine = Machine::new();
+    machine.with_stick();
+    let disk = only(&machine);
+    let partition = Some(&disk.partitions[0]);
+    let name = "usb-SanDisk_Ultra_4C530001230712105454-0:0-part1";
+    assert!(disk.answers_for(partition, name) && disk.answers_for(partition, &format!("/dev/disk/by-id/{name}")));
+    assert!(!disk.answers_to(name) && !disk.answers_to(&format!("/dev/disk/by-id/{name}")), "a partition does not give away its medium");
+    assert!(disk.answers_for(partition, "4c530001230712105454"), "the medium's serial number gives away the partition that is the target");
+    assert!(!disk.answers_for(partition, "/dev/sdb1") && !disk.answers_for(partition, ""), "the name sdb1 is any stick's");
+    assert_eq!(disk.ids_for(partition)[0], name);
+}
+
+#[test]
+fn a_loop_device_answers_to_its_path_to_the_letter() {
+    let machine = Machine::new();
+    let dir = machine.disk("virtual/block/loop16", "7:16", 1 << 30);
+    machine.partition(&dir, "loop16p2", "259:2", 1 << 20, 1 << 20);
+    let disk = only(&machine);
+    assert!(disk.answers_to("/dev/loop16") && !disk.answers_to("/DEV/LOOP16") && !disk.answers_to("/dev/loop16p2"));
+    let partition = Some(&disk.partitions[0]);
+    assert!(disk.answers_for(partition, "/dev/loop16p2") && disk.answers_for(partition, "/dev/loop16"));
+    assert!(!disk.answers_for(partition, "/dev/loop16p1") && !disk.answers_for(partition, "/dev/LOOP16p2"));
 }
 
 #[test]

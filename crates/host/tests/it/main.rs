@@ -3,7 +3,9 @@
 
 mod changes;
 mod claims;
+mod contents;
 mod identity;
+mod layers;
 mod machine;
 mod refusals;
 mod stage;

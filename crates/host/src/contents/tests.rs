@@ -1,0 +1,123 @@
+use super::*;
+
+#[test]
+fn a_label_cannot_pass_for_another_key() {
+    let text = "DEVNAME=/dev/sdb\nLABEL=a\nTYPE=swap\nLABEL=b\nUUID=false\nmore\\ of\\ it\nUUID=74D9-BF3C\nTYPE=ext4\n";
+    let signature = probe::parse(text);
+    assert_eq!((signature.kind.as_deref(), signature.uuid.as_deref()), (Some("ext4"), Some("74D9-BF3C")));
+    assert_eq!(signature.label.as_deref(), Some("a"));
+    assert_eq!(probe::parse("LABEL=MY\\ PHO\\\"TOS\\\\\n x\nTYPE=vfat\n").label.as_deref(), Some("MY PHO\"TOS\\\n x"));
+}
+
+#[test]
+fn a_label_is_harmless_on_a_terminal_and_one_line() {
+    let thing = Thing {
+        kind: Some("ext4".to_owned()),
+        label: Some(format!("\u{1b}[2J\n\u{9b}1m\u{202e}{}", "x".repeat(64 << 10))),
+        size_bytes: 1 << 30,
+        ..Thing::default()
+    };
+    let contents = Contents { things: vec![thing], unknown: None };
+    for line in contents.lines().into_iter().chain([contents.summary()]) {
+        assert!(!line.chars().any(|c| c.is_control() || c == '\u{202e}') && line.len() < 400, "{line:?}");
+    }
+    assert!(contents.lines()[0].starts_with("ext4 '\\u{1b}[2J\\n\\u{9b}1m\\u{202e}xxx"), "{:?}", contents.lines());
+    assert_eq!(contents.identity_lines().iter().map(|line| line.lines().count()).sum::<usize>(), 1);
+}
+
+#[test]
+fn what_was_found_in_words() {
+    let thing = |partition, kind: Option<&str>, label: Option<&str>| Thing {
+        partition,
+        offset_bytes: u64::from(partition.unwrap_or(0)) << 20,
+        size_bytes: 3 << 30,
+        kind: kind.map(str::to_owned),
+        label: label.map(str::to_owned),
+        ..Thing::default()
+    };
+    let table = Thing { table: true, uuid: Some("01-02".to_owned()), ..thing(None, Some("gpt"), None) };
+    let mut things = vec![table.clone(), thing(Some(1), Some("vfat"), Some("BOOT")), thing(Some(2), Some("linux_raid_member"), None)];
+    things.push(thing(Some(3), None, None));
+    let mut contents = Contents { things, unknown: None };
+    insta::assert_snapshot!(contents.lines().join("\n"), @r"
+    partition table gpt, 3 partitions
+    partition 1: vfat 'BOOT', 3 GiB
+    partition 2: linux_raid_member (part of an array), 3 GiB
+    partition 3: nothing that is known, 3 GiB
+    ");
+    insta::assert_snapshot!(contents.summary(), @"gpt with vfat 'BOOT', linux_raid_member (part of an array)");
+    insta::assert_snapshot!(contents.identity_lines().join("\n"), @r"
+    partition table at 0+3221225472 kind=gpt uuid=01-02
+    signature at 1048576+3221225472 kind=vfat label=BOOT
+    signature at 2097152+3221225472 kind=linux_raid_member
+    signature at 3145728+3221225472
+    ");
+    contents.unknown = Some("partition 4: it did not answer within 10 s".to_owned());
+    assert_eq!(contents.lines().last().unwrap(), "there may be more: partition 4: it did not answer within 10 s");
+    assert_eq!(contents.is_empty(), Some(false));
+    assert_eq!(Contents { things: vec![table], unknown: None }.summary(), "a partition table (gpt)");
+}
+
+#[test]
+fn empty_is_said_only_of_what_could_be_looked_at() {
+    assert_eq!(Contents::default().is_empty(), Some(true));
+    assert_eq!(Contents::default().lines(), ["nothing that is known"]);
+    assert_eq!(Contents::unknown("it is gone").is_empty(), None);
+    assert_eq!(Contents::unknown("it is gone").lines(), ["cannot be told: it is gone"]);
+    let bare = Thing { partition: Some(1), size_bytes: 1 << 30, ..Thing::default() };
+    assert_eq!(Contents { things: vec![bare.clone()], unknown: None }.is_empty(), Some(true));
+    assert_eq!(Contents { things: vec![bare], unknown: Some(String::new()) }.is_empty(), None);
+}
+
+#[test]
+fn times_are_those_of_the_calendar() {
+    // date -u -d @N
+    for (seconds, date) in [
+        (0, "1970-01-01 00:00 UTC"),
+        (951_782_399, "2000-02-28 23:59 UTC"),
+        (951_782_400, "2000-02-29 00:00 UTC"),
+        (1_795_197_840, "2026-11-20 18:04 UTC"),
+        (4_107_542_400, "2100-03-01 00:00 UTC"),
+    ] {
+        assert_eq!(superblock::date(seconds), date);
+    }
+    assert_eq!(superblock::ext_mounted(&[0; 2048]), None);
+    assert_eq!(superblock::ext_mounted(&[0; 100]), None);
+}
+
+#[test]
+fn what_udev_has_seen_is_told_of_the_device_and_its_partitions() {
+    let row = serde_json::json!({ "name": "sdb", "fstype": null, "pttype": "dos", "ptuuid": "1", "children": [
+        { "name": "sdb1", "fstype": "LVM2_member", "label": null, "uuid": "u", "pttype": "dos", "children": [
+            { "name": "vg-home", "fstype": "ext4", "label": "HOME", "uuid": "v" }] }] });
+    let partition = Partition {
+        name: "sdb1".to_owned(),
+        path: "/dev/sdb1".into(),
+        number: DeviceNumber { major: 8, minor: 17 },
+        index: 1,
+        offset_bytes: 1 << 20,
+        size_bytes: 1 << 30,
+        by_id: Vec::new(),
+    };
+    let contents = Contents { things: system_view::of_row(&row, 2 << 30, &[partition]), unknown: Some("no right to read it".to_owned()) };
+    insta::assert_snapshot!(contents.lines().join("\n"), @r"
+    partition table dos, 1 partition
+    partition 1: LVM2_member (part of a volume group), 1 GiB
+    there may be more: no right to read it
+    ");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_answer_of_a_tool_makes_it_panic(text in "\\PC*", words in "(LABEL|TYPE|UUID|PTTYPE)(=|\\\\|\n|\\PC){0,20}", head in proptest::collection::vec(proptest::num::u8::ANY, 0..3000)) {
+        let _ = probe::parse(&text);
+        let _ = probe::parse(&words);
+        let _ = superblock::ext_mounted(&head);
+        let _ = superblock::image(&head);
+    }
+
+    #[test]
+    fn every_time_of_a_superblock_is_a_date(seconds in 0u64..1 << 40) {
+        proptest::prop_assert!(superblock::date(seconds).ends_with(" UTC"));
+    }
+}

@@ -1,0 +1,183 @@
+//! What a mounted file system really stores things on: a device, memory, or what cannot be told. For an overlay that is its upper layer,
+//! as everything that is written goes there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::filesystems::{Nature, nature};
+use crate::mounts::{Mount, mount_of, unescape};
+use crate::picture::{Below, Picture};
+use crate::roots::DeviceNumber;
+
+/// Layers over layers over layers are followed this far. The kernel allows two overlays over one another; files under loop devices may
+/// lie on any number of others.
+const DEEPEST: usize = 8;
+
+/// Where what is written to a place goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beneath {
+    /// To a block device.
+    Device(DeviceNumber),
+    /// To memory.
+    Memory,
+    /// Nobody knows: a network, or layers that this process cannot see.
+    Unknown,
+}
+
+/// Where a directory or file (absolute, links resolved) on this mount really is.
+///
+/// On an overlay, a directory is where its upper layer is. A file that lies in a lower layer is read there and written above, so it is
+/// nowhere unless both are on one device. Without an upper layer nothing can be written, and a place is where the lower layers are: a
+/// file in the first that has it, a directory only if all are on one device.
+pub(crate) fn beneath(picture: &Picture<'_>, mount: &Mount, path: &Path) -> Beneath {
+    follow(picture, mount, path, 0)
+}
+
+/// Whether a block device keeps its data in memory: itself, or the file that it is made of.
+pub(crate) fn in_memory(picture: &Picture<'_>, number: DeviceNumber) -> bool {
+    device_in_memory(picture, number, 0)
+}
+
+/// Whether a file is kept in memory, by the mount it is on.
+pub(crate) fn file_in_memory(picture: &Picture<'_>, path: &Path) -> bool {
+    path_in_memory(picture, path, 0)
+}
+
+fn follow(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> Beneath {
+    match nature(&mount.kind) {
+        _ if depth > DEEPEST => Beneath::Unknown,
+        // whatever its source is called: `mount -t tmpfs /dev/sda1 /mnt` is memory
+        Nature::Memory => Beneath::Memory,
+        Nature::Overlay if mount.kind == "overlay" => overlay(picture, mount, path, depth),
+        Nature::Overlay | Nature::Remote | Nature::Pseudo => Beneath::Unknown,
+        Nature::Local => picture.device_of(mount).map_or(Beneath::Unknown, Beneath::Device),
+    }
+}
+
+fn overlay(picture: &Picture<'_>, mount: &Mount, path: &Path, depth: usize) -> Beneath {
+    let of_layer = |layer: &PathBuf| {
+        let under = mount_of(picture.roots, &picture.mounts, layer).filter(|under| under.id != mount.id);
+        under.map_or(Beneath::Unknown, |under| follow(picture, under, layer, depth + 1))
+    };
+    let inside = inside(mount, path);
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let has_it = |layer: &&PathBuf| fs::symlink_metadata(layer.join(&inside)).is_ok();
+    let lower = || {
+        let layers = lower_layers(mount)?;
+        let mut places = if is_file {
+            layers.iter().find(has_it).map(of_layer).into_iter().collect()
+        } else {
+            layers.iter().map(of_layer).collect::<Vec<_>>()
+        };
+        places.dedup();
+        (places.len() == 1).then(|| places[0])
+    };
+    match upper_layer(mount) {
+        Upper::None => lower().unwrap_or(Beneath::Unknown),
+        Upper::Hidden => Beneath::Unknown,
+        Upper::At(upper) => {
+            let above = of_layer(&upper);
+            let split = is_file && above != Beneath::Memory && !has_it(&&upper) && lower() != Some(above);
+            if split { Beneath::Unknown } else { above }
+        }
+    }
+}
+
+/// A path as seen from the root of the overlay it is on.
+fn inside(mount: &Mount, path: &Path) -> PathBuf {
+    let below = path.strip_prefix(&mount.at).unwrap_or(Path::new(""));
+    Path::new(mount.root.trim_start_matches('/')).join(below)
+}
+
+/// The layer of an overlay that is written to.
+enum Upper {
+    /// It has none.
+    None,
+    /// It has one that this process cannot see.
+    Hidden,
+    At(PathBuf),
+}
+
+fn upper_layer(mount: &Mount) -> Upper {
+    let Some(raw) = mount.option("upperdir") else { return Upper::None };
+    let plain = unescape(raw);
+    // older kernels show the path as it was given, with a backslash before what the option's syntax minds
+    let found = directory(&plain).or_else(|| directory(&without_backslashes(&plain)));
+    found.map_or(Upper::Hidden, Upper::At)
+}
+
+/// The layers that are only read, uppermost first; `None` if one of them cannot be seen. One list in `lowerdir`, or since Linux 6.8 one
+/// `lowerdir+` for each (the kernel's Documentation/filesystems/overlayfs.rst).
+fn lower_layers(mount: &Mount) -> Option<Vec<PathBuf>> {
+    let single = mount.super_options.split(',').filter_map(|option| option.strip_prefix("lowerdir+=")).map(unescape);
+    let listed = mount.option("lowerdir").map(split_list).unwrap_or_default();
+    let layers: Option<Vec<PathBuf>> =
+        single.chain(listed).map(|layer| directory(&layer).or_else(|| directory(&without_backslashes(&layer)))).collect();
+    layers.filter(|layers| !layers.is_empty())
+}
+
+/// The parts of `lowerdir`. A colon of a path's own has a backslash before it, which the mount table writes as `\134`, or is written as
+/// `\072`. What follows `::` holds only data, no names.
+fn split_list(raw: &str) -> Vec<String> {
+    const PLACEHOLDER: char = '\u{0}';
+    let guarded = raw.replace("\\134:", "\u{0}").replace("\\:", "\u{0}");
+    let named = guarded.split("::").next().unwrap_or_default();
+    named.split(':').map(|part| unescape(&part.replace(PLACEHOLDER, "\\072"))).collect()
+}
+
+/// A directory that this process can see under that absolute path, links resolved.
+fn directory(path: &str) -> Option<PathBuf> {
+    let path = Path::new(path);
+    let real = path.is_absolute().then(|| fs::canonicalize(path).ok()).flatten()?;
+    real.is_dir().then_some(real)
+}
+
+fn without_backslashes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        plain.extend(if character == '\\' { characters.next() } else { Some(character) });
+    }
+    plain
+}
+
+fn device_in_memory(picture: &Picture<'_>, number: DeviceNumber, depth: usize) -> bool {
+    let Some((slot, _)) = picture.find(number).filter(|_| depth <= DEEPEST) else { return false };
+    let driver = slot.name.trim_end_matches(|c: char| c.is_ascii_digit());
+    matches!(driver, "ram" | "zram")
+        || slot.below.iter().any(|below| match below {
+            Below::Device(number) => device_in_memory(picture, *number, depth + 1),
+            Below::File(file) => path_in_memory(picture, &file.path, depth + 1),
+        })
+}
+
+fn path_in_memory(picture: &Picture<'_>, path: &Path, depth: usize) -> bool {
+    let mount = mount_of(picture.roots, &picture.mounts, path);
+    match mount.map(|mount| follow(picture, mount, path, depth)) {
+        Some(Beneath::Memory) => true,
+        Some(Beneath::Device(number)) => device_in_memory(picture, number, depth + 1),
+        Some(Beneath::Unknown) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_layers_are_read_as_the_mount_table_writes_them() {
+        assert_eq!(split_list("/a:/b\\040c"), ["/a", "/b c"]);
+        assert_eq!(split_list("/a\\134:b:/c\\072d:/e\\054f"), ["/a:b", "/c:d", "/e,f"]);
+        assert_eq!(split_list("/a\\:b::/data"), ["/a:b"]);
+        assert_eq!(without_backslashes("/a\\,b\\\\c"), "/a,b\\c");
+        assert!(directory("l/ABC").is_none() && directory("/no/such/layer").is_none());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_option_makes_it_panic(text in r"[\\0-9:a-f,/]*") {
+            let _ = split_list(&text);
+            let _ = without_backslashes(&text);
+        }
+    }
+}

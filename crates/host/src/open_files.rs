@@ -1,0 +1,208 @@
+//! What other processes have open, mapped or locked: read from `/proc` once, and then asked for a medium or a file.
+
+mod locks;
+mod process;
+mod unseen;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use ring::FileIdentity;
+
+use crate::mounts::Mount;
+use crate::picture::{Below, Picture, Slot};
+use crate::roots::{DeviceNumber, Roots};
+use crate::uses::Use;
+pub use locks::LockKind;
+use locks::Locked;
+pub use process::Process;
+pub(crate) use process::writes;
+pub use unseen::NotSeen;
+
+/// How a process holds a file or a medium so that nobody else should touch it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hold {
+    /// A descriptor that can write.
+    Writing,
+    /// Memory that is written back to it.
+    Mapped,
+    /// A lock on it.
+    Lock(LockKind),
+}
+
+impl fmt::Display for Hold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Hold::Writing => f.write_str("held open for writing"),
+            Hold::Mapped => f.write_str("mapped for writing"),
+            Hold::Lock(kind) => write!(f, "locked ({kind})"),
+        }
+    }
+}
+
+/// Who holds something, and how.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Holding {
+    /// How.
+    pub how: Hold,
+    /// Who; `None` where the kernel tells of a holder that this process cannot see.
+    pub by: Option<Process>,
+}
+
+impl fmt::Display for Holding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.by {
+            Some(process) => write!(f, "{} by {process}", self.how),
+            None => write!(f, "{} by a program that cannot be seen from here", self.how),
+        }
+    }
+}
+
+/// What a descriptor stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thing {
+    /// A block device, by its own number and not by its node's name.
+    Block(DeviceNumber),
+    /// A regular file.
+    File(FileIdentity),
+}
+
+/// One descriptor or mapping of another process.
+#[derive(Clone, Debug)]
+struct Entry {
+    thing: Thing,
+    /// How it is held; `None` for one that only reads.
+    hold: Option<Hold>,
+    by: Process,
+}
+
+/// One look at the open files of all processes that can be seen, our own left out.
+#[derive(Debug, Default)]
+pub struct OpenFiles {
+    entries: Vec<Entry>,
+    locks: Vec<Locked>,
+    /// Mounts in other mount namespaces, with a process that lives there.
+    elsewhere: Vec<(Mount, Process)>,
+    not_seen: NotSeen,
+}
+
+impl OpenFiles {
+    /// Looks for block devices, and for the regular files that are named.
+    pub fn look(roots: &Roots, files: &[FileIdentity]) -> OpenFiles {
+        let mut found = OpenFiles { locks: locks::all(roots), not_seen: unseen::limits(roots), ..OpenFiles::default() };
+        let wanted = |thing: &Thing| match thing {
+            Thing::Block(_) => true,
+            Thing::File(file) => files.contains(file),
+        };
+        process::visit_all(roots, &wanted, &mut |seen| match seen {
+            process::Seen::Entry(entry) => found.entries.push(entry),
+            process::Seen::Namespace(mounts, process) => {
+                found.elsewhere.extend(mounts.into_iter().map(|mount| (mount, process.clone())));
+            }
+            process::Seen::Refused => found.not_seen.processes += 1,
+        });
+        found
+    }
+
+    /// Looks for everything that concerns a disk: its nodes, those below it, and the files below these.
+    pub(crate) fn look_for(picture: &Picture<'_>, slot: &Slot) -> OpenFiles {
+        OpenFiles::look(picture.roots, &files_below(picture, slot).into_iter().map(|(file, _)| file).collect::<Vec<_>>())
+    }
+
+    /// What could not be looked at.
+    pub fn not_seen(&self) -> &NotSeen {
+        &self.not_seen
+    }
+
+    /// Who holds this file, each process once, with what tells most.
+    pub fn of_file(&self, file: FileIdentity) -> Vec<Holding> {
+        self.holdings(Thing::File(file), Some(file))
+    }
+
+    /// Who holds the block device with this number, each process once, with what tells most.
+    pub fn of_block(&self, number: DeviceNumber) -> Vec<Holding> {
+        self.holdings(Thing::Block(number), None)
+    }
+
+    /// Who has the block device with this number open in whatever way, our own process left out.
+    pub fn openers(&self, number: DeviceNumber) -> Vec<Process> {
+        let mut openers: Vec<Process> = self.of(Thing::Block(number)).map(|entry| entry.by.clone()).collect();
+        openers.sort();
+        openers.dedup();
+        openers
+    }
+
+    fn of(&self, thing: Thing) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.thing == thing)
+    }
+
+    /// Who holds a thing; `inode` is what the kernel's table of locks knows it by.
+    fn holdings(&self, thing: Thing, inode: Option<FileIdentity>) -> Vec<Holding> {
+        let seen = self.of(thing).filter_map(|entry| Some(Holding { how: entry.hold?, by: Some(entry.by.clone()) }));
+        let mut found: Vec<Holding> = seen.collect();
+        found.sort();
+        let mut named = Vec::new();
+        found.retain(|holding| {
+            !named.contains(&holding.by) && {
+                named.push(holding.by.clone());
+                true
+            }
+        });
+        if found.is_empty() {
+            let locks = self.locks.iter().filter(|lock| inode.is_some_and(|inode| lock.is_on(inode)) && !lock.is_ours());
+            found.extend(locks.map(|lock| Holding { how: Hold::Lock(lock.kind), by: lock.process() }));
+            found.dedup();
+        }
+        found
+    }
+
+    /// Why a disk is in use by the processes that hold it or what is below it, and by mounts in other namespaces.
+    pub(crate) fn uses(&self, picture: &Picture<'_>, slot: &Slot) -> Vec<Use> {
+        let mut found = Vec::new();
+        for medium in std::iter::once(slot).chain(picture.below(slot)) {
+            for (number, name, _) in medium.nodes() {
+                let node = picture.node_identity(number, name);
+                let holdings = self.holdings(Thing::Block(number), node).into_iter();
+                found.extend(holdings.map(|holding| Use::Held { what: name.to_owned(), holding }));
+                found.extend(self.mounted_elsewhere(picture, number, name));
+            }
+        }
+        for (file, path) in files_below(picture, slot) {
+            let what = process::plain(&path.to_string_lossy());
+            found.extend(self.of_file(file).into_iter().map(|holding| Use::Held { what: what.clone(), holding }));
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Mounts of the device that are seen in another mount namespace and not in ours.
+    fn mounted_elsewhere(&self, picture: &Picture<'_>, number: DeviceNumber, name: &str) -> Option<Use> {
+        let here = picture.mounts.iter().any(|mount| picture.device_of(mount) == Some(number));
+        let (mount, by) = self.elsewhere.iter().find(|(mount, _)| picture.device_of(mount) == Some(number)).filter(|_| !here)?;
+        Some(Use::MountedElsewhere { device: name.to_owned(), at: mount.at.clone(), by: by.clone() })
+    }
+}
+
+/// The files that a disk, or what it is made of, has its content in.
+fn files_below(picture: &Picture<'_>, slot: &Slot) -> Vec<(FileIdentity, PathBuf)> {
+    let media = std::iter::once(slot).chain(picture.below(slot));
+    let files = media.flat_map(|medium| &medium.below).filter_map(|below| match below {
+        Below::File(file) => Some((file.identity()?, file.path.clone())),
+        Below::Device(_) => None,
+    });
+    files.collect()
+}
+
+/// Looks again until nothing is found, for about a second: udev and its like open what has changed, and let go of it.
+pub(crate) fn settled<T>(mut look: impl FnMut() -> Vec<T>) -> Vec<T> {
+    const LOOKS: u32 = 10;
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
+    for _ in 1..LOOKS {
+        if look().is_empty() {
+            return Vec::new();
+        }
+        std::thread::sleep(PAUSE);
+    }
+    look()
+}

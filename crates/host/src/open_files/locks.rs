@@ -1,0 +1,127 @@
+//! The kernel's table of file locks, `/proc/locks` (proc_locks(5)).
+
+use std::fmt;
+use std::fs;
+
+use ring::FileIdentity;
+
+use super::process::{Process, own_number};
+use crate::roots::{DeviceNumber, Roots};
+
+/// What kind of lock it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockKind {
+    /// flock(2).
+    Flock,
+    /// fcntl(2), of a process.
+    Posix,
+    /// fcntl(2), of an open file description.
+    Ofd,
+    /// fcntl(2), F_SETLEASE.
+    Lease,
+}
+
+impl LockKind {
+    /// As `/proc/locks` and `/proc/PID/fdinfo` call it.
+    pub(super) fn named(word: &str) -> Option<LockKind> {
+        match word {
+            "FLOCK" => Some(LockKind::Flock),
+            "POSIX" => Some(LockKind::Posix),
+            "OFDLCK" => Some(LockKind::Ofd),
+            "LEASE" => Some(LockKind::Lease),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for LockKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LockKind::Flock => "flock",
+            LockKind::Posix => "POSIX lock",
+            LockKind::Ofd => "OFD lock",
+            LockKind::Lease => "lease",
+        })
+    }
+}
+
+/// One lock that is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Locked {
+    pub kind: LockKind,
+    device: DeviceNumber,
+    inode: u64,
+    /// The process that took it; `None` for locks that belong to none.
+    process: Option<Process>,
+    ours: bool,
+}
+
+impl Locked {
+    /// Whether it is on this file.
+    pub fn is_on(&self, file: FileIdentity) -> bool {
+        (self.device, self.inode) == (DeviceNumber::from_raw(file.device), file.inode)
+    }
+
+    /// Whether this process took it.
+    pub fn is_ours(&self) -> bool {
+        self.ours
+    }
+
+    /// Who took it, if that can be told.
+    pub fn process(&self) -> Option<Process> {
+        self.process.clone()
+    }
+}
+
+/// All locks that are held.
+pub(super) fn all(roots: &Roots) -> Vec<Locked> {
+    let table = fs::read_to_string(roots.proc.join("locks")).unwrap_or_default();
+    let own = own_number(roots);
+    table.lines().filter_map(|line| parse(roots, own, line)).collect()
+}
+
+/// One line: `1: FLOCK  ADVISORY  WRITE 4242 08:01:12345 0 EOF`. One that waits has `->` before its kind and holds nothing.
+fn parse(roots: &Roots, own: u32, line: &str) -> Option<Locked> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let kind = LockKind::named(words.get(1)?)?;
+    let mut place = words.get(5)?.split(':');
+    let mut hex = || u32::from_str_radix(place.next()?, 16).ok();
+    let device = DeviceNumber { major: hex()?, minor: hex()? };
+    let inode = place.next()?.parse().ok()?;
+    let number: Option<u32> = words.get(4)?.parse().ok().filter(|number| *number > 0);
+    let process = number.and_then(|number| Process::find(roots, number));
+    Some(Locked { kind, device, inode, process, ours: number == Some(own) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_table_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::copied(dir.path());
+        fs::create_dir_all(roots.proc.join("4242")).unwrap();
+        fs::write(roots.proc.join("4242/comm"), "qemu\n").unwrap();
+        let table = "1: FLOCK  ADVISORY  WRITE 4242 08:01:12345 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 99 08:01:12345 0 EOF\n\
+                     2: OFDLCK ADVISORY  READ -1 fe:00:9986226 201 201\n3: LEASE  ACTIVE    READ 4242 00:2e:7 0 EOF\n4: POSIX  *NOINODE*\n";
+        fs::write(roots.proc.join("locks"), table).unwrap();
+        let locks = all(&roots);
+        let said = |lock: &Locked| format!("{} {}:{} {:?}", lock.kind, lock.device, lock.inode, lock.process().map(|by| by.to_string()));
+        assert_eq!(
+            locks.iter().map(said).collect::<Vec<_>>(),
+            ["flock 8:1:12345 Some(\"qemu (process 4242)\")", "OFD lock 254:0:9986226 None", "lease 0:46:7 Some(\"qemu (process 4242)\")"]
+        );
+        assert!(locks[0].is_on(FileIdentity { device: rustix::fs::makedev(8, 1), inode: 12345 }));
+        assert!(!locks[0].is_on(FileIdentity { device: rustix::fs::makedev(8, 2), inode: 12345 }));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_makes_it_panic(line in "\\PC*", words in "[0-9: A-Z>-]*") {
+            let roots = Roots::copied(std::path::Path::new("/nowhere"));
+            let _ = parse(&roots, 1, &line);
+            let _ = parse(&roots, 1, &words);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What a look at the open files could not see.
+
+use std::fs;
+use std::path::Path;
+
+use crate::mounts::{Mount, mounts};
+use crate::roots::Roots;
+
+/// What could not be looked at. Not a reason to refuse anything; said, so that nobody takes silence for proof.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NotSeen {
+    /// Processes whose open files may not be looked at.
+    pub processes: u32,
+    /// Whether `/proc` hides the processes of other users (mount option hidepid).
+    pub hidden: bool,
+    /// Whether there are processes outside of this PID namespace.
+    pub outside: bool,
+    /// Loop devices of which only the name of the file below is known, not its identity.
+    pub loops: u32,
+}
+
+impl NotSeen {
+    /// In words, one thing each; empty where all was seen.
+    pub fn words(&self) -> Vec<String> {
+        let plural = |count: u32, one: &str, many: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {many}") };
+        let mut words = Vec::new();
+        if self.processes > 0 {
+            words.push(format!("the open files of {} (run as root to see them)", plural(self.processes, "process", "processes")));
+        }
+        if self.hidden {
+            words.push("processes of other users, which /proc hides (hidepid)".to_owned());
+        }
+        if self.outside {
+            words.push("processes outside of this container (PID namespace)".to_owned());
+        }
+        if self.loops > 0 {
+            words.push(format!("which file is below {} (run as root to see it)", plural(self.loops, "loop device", "loop devices")));
+        }
+        words
+    }
+
+    /// For a record: what was not seen of who uses the target; `None` where all was.
+    pub fn note(&self) -> Option<String> {
+        let words = self.words();
+        (!words.is_empty())
+            .then(|| format!("whether another program uses the target was looked at without {}", words.join(", and without ")))
+    }
+}
+
+/// What is out of sight whoever is looked at.
+pub(super) fn limits(roots: &Roots) -> NotSeen {
+    if !roots.is_real() {
+        return NotSeen::default();
+    }
+    let table = mounts(roots);
+    let proc = table.iter().rev().find(|mount| mount.at == roots.proc);
+    NotSeen {
+        hidden: proc.is_some_and(hides) && !rustix::process::geteuid().is_root(),
+        outside: is_contained(&roots.proc),
+        ..NotSeen::default()
+    }
+}
+
+/// proc(5): hidepid takes numbers and, since Linux 5.8, names.
+fn hides(proc: &Mount) -> bool {
+    proc.option("hidepid").is_some_and(|how| !matches!(how, "0" | "off"))
+}
+
+/// Whether this process is in a PID namespace of its own: the first one has a fixed number (linux/proc_ns.h, PROC_PID_INIT_INO).
+fn is_contained(proc: &Path) -> bool {
+    fs::read_link(proc.join("self/ns/pid")).is_ok_and(|name| name != Path::new("pid:[4026531836]"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_seen_is_said() {
+        assert_eq!(NotSeen::default().note(), None);
+        let all = NotSeen { processes: 12, hidden: true, outside: true, loops: 1 };
+        insta::assert_snapshot!(all.note().unwrap(), @"whether another program uses the target was looked at without the open files of 12 processes (run as root to see them), and without processes of other users, which /proc hides (hidepid), and without processes outside of this container (PID namespace), and without which file is below 1 loop device (run as root to see it)");
+    }
+}

@@ -1,0 +1,104 @@
+//! Regular files: what forbids one.
+
+use std::fs::{self, File, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use record::Flag;
+use ring::FileIdentity;
+use rustix::fs::{Access as Rights, Mode, OFlags, open};
+
+use super::{Access, FileTarget, TargetError, filesystem, locate, may_write, space};
+use crate::open_files::{Hold, Holding, OpenFiles, settled};
+use crate::picture::{Below, Picture};
+use crate::roots::Roots;
+
+/// A regular file that nothing else lives in and nobody else holds.
+pub(super) fn find(roots: &Roots, target: &str, access: Access) -> Result<FileTarget, TargetError> {
+    let place = locate(roots, target)?;
+    let failed = |source| TargetError::Io { target: target.to_owned(), source };
+    let metadata = fs::symlink_metadata(&place.path).map_err(failed)?;
+    let identity = FileIdentity::of(&metadata);
+    let picture = Picture::take(roots);
+    let in_use = |what: String| TargetError::FileInUse { target: target.to_owned(), what };
+    if let Some(what) = lives_in(&picture, identity) {
+        return Err(in_use(what));
+    }
+    let wanted = match access {
+        Access::Read => Rights::READ_OK,
+        Access::Write => Rights::READ_OK | Rights::WRITE_OK,
+    };
+    may_write(target, &place, wanted)?;
+    let mut look = Look::default();
+    let holdings = settled(|| {
+        look = Look::at(roots, &place.path, identity);
+        look.holdings.clone()
+    });
+    if let Some(holding) = holdings.first() {
+        return Err(in_use(holding.to_string()));
+    }
+    let filesystem = filesystem(&place, space(target, &place)?);
+    let mut flags = place.flags();
+    flags.extend(hole_bytes(&metadata).map(|hole_bytes| Flag::Sparse { hole_bytes }));
+    if !look.kernel_knows_no_writer {
+        flags.extend(super::unseen(&picture, &look.seen).note().map(|text| Flag::Note { text }));
+    }
+    Ok(FileTarget { place, identity, size_bytes: metadata.len(), filesystem, flags })
+}
+
+fn hole_bytes(metadata: &Metadata) -> Option<u64> {
+    let hole_bytes = metadata.len().saturating_sub(metadata.blocks() * 512);
+    (hole_bytes > 0).then_some(hole_bytes)
+}
+
+/// One look at who holds a file.
+#[derive(Default)]
+struct Look {
+    holdings: Vec<Holding>,
+    seen: OpenFiles,
+    /// The kernel was asked, and nobody at all has it open for writing.
+    kernel_knows_no_writer: bool,
+}
+
+impl Look {
+    fn at(roots: &Roots, path: &Path, identity: FileIdentity) -> Look {
+        let seen = OpenFiles::look(roots, &[identity]);
+        let mut holdings = seen.of_file(identity);
+        // Not while someone is known to hold it: asking would break a lease.
+        let writer = if holdings.is_empty() { has_writer(path, identity) } else { None };
+        if writer == Some(true) {
+            holdings.push(Holding { how: Hold::Writing, by: None });
+        }
+        Look { holdings, seen, kernel_knows_no_writer: writer == Some(false) }
+    }
+}
+
+/// Whether the kernel knows of anybody who has the file open for writing; `None` where it does not tell.
+fn has_writer(path: &Path, identity: FileIdentity) -> Option<bool> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(open(path, flags, Mode::empty()).ok()?);
+    if FileIdentity::of(&file.metadata().ok()?) != identity || we_have_it_open(identity) {
+        return None;
+    }
+    ring::has_writer(&file).ok()?
+}
+
+/// Whether this very process has it open for writing: the kernel's count has no names.
+fn we_have_it_open(identity: FileIdentity) -> bool {
+    let writes = |name: &str| {
+        let info = fs::read_to_string(format!("/proc/self/fdinfo/{name}")).unwrap_or_default();
+        crate::open_files::writes(&info)
+    };
+    let same = |name: &String| fs::metadata(format!("/proc/self/fd/{name}")).is_ok_and(|other| FileIdentity::of(&other) == identity);
+    crate::roots::names(Path::new("/proc/self/fd")).iter().any(|name| same(name) && writes(name))
+}
+
+/// What lives in the file: swap space, or the content of a loop device.
+fn lives_in(picture: &Picture<'_>, file: FileIdentity) -> Option<String> {
+    let same = |path: &Path| fs::metadata(path).is_ok_and(|other| FileIdentity::of(&other) == file);
+    if crate::mounts::swaps(picture.roots).iter().any(|swap| same(swap)) {
+        return Some("swap space".to_owned());
+    }
+    let holds = |below: &Below| matches!(below, Below::File(backing) if backing.identity() == Some(file));
+    picture.slots.iter().find(|slot| slot.below.iter().any(holds)).map(|slot| format!("the content of {}", slot.name))
+}

@@ -1,0 +1,237 @@
+//! What lies on media as the tools of the trade leave them, looked at by libblkid's rules.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flashmark_host::{Contents, Roots, contents_of_file, list};
+
+const MIB: u64 = 1 << 20;
+
+/// An image of so many bytes, with data but no signature in it.
+fn image(dir: &tempfile::TempDir, bytes: u64) -> PathBuf {
+    let path = dir.path().join("image");
+    let content: Vec<u8> = (0..bytes).map(|at| (at / 512 % 251) as u8 ^ 0x5a).collect();
+    fs::write(&path, content).unwrap();
+    path
+}
+
+fn write(path: &Path, offset: u64, bytes: &[u8]) {
+    fs::OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, offset).unwrap();
+}
+
+/// Whether a tool could be started; says so where it is not there.
+fn tool(program: &str, words: &[&str]) -> bool {
+    match Command::new(program).args(words).env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin").output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{program} {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+            true
+        }
+        Err(error) => {
+            crate::refusals::skipped(&format!("needs {program}: {error}"));
+            false
+        }
+    }
+}
+
+fn look(path: &Path) -> Contents {
+    contents_of_file(path, fs::metadata(path).unwrap().len())
+}
+
+/// An entry of a partition table of MS-DOS: kind, first sector, sectors.
+fn dos_table(path: &Path, entries: &[(u8, u32, u32)]) {
+    for (number, (kind, start, sectors)) in entries.iter().enumerate() {
+        let entry = [&[0, 0, 0, 0, *kind, 0, 0, 0][..], &start.to_le_bytes(), &sectors.to_le_bytes()].concat();
+        write(path, 446 + 16 * number as u64, &entry);
+    }
+    for number in entries.len()..4 {
+        write(path, 446 + 16 * number as u64, &[0; 16]);
+    }
+    write(path, 510, &[0x55, 0xaa]);
+}
+
+#[test]
+fn every_file_system_with_its_label() {
+    let makers: [(&str, &[&str], &str, u64); 6] = [
+        ("mkfs.ext4", &["-q", "-F", "-L", "MYPHOTOS"], "ext4 'MYPHOTOS', 32 MiB, never mounted", 32),
+        ("mkfs.ext2", &["-q", "-F", "-L", "old ones"], "ext2 'old ones', 8 MiB, never mounted", 8),
+        ("mkfs.vfat", &["-n", "MY CARD"], "vfat 'MY CARD', 32 MiB", 32),
+        ("mkfs.xfs", &["-q", "-f", "-L", "scratch"], "xfs 'scratch', 512 MiB", 512),
+        ("mkfs.btrfs", &["-q", "-f", "-L", "pool"], "btrfs 'pool', 256 MiB", 256),
+        ("mkswap", &["-q", "-L", "exchange"], "swap 'exchange', 16 MiB", 16),
+    ];
+    for (maker, words, expected, mib) in makers {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        let path = dir.path().join("image");
+        fs::File::create(&path).unwrap().set_len(mib * MIB).unwrap();
+        let words = [words, &[path.to_str().unwrap()]].concat();
+        let words: Vec<&str> = words.into_iter().filter(|word| maker != "mkswap" || *word != "-q").collect();
+        if tool(maker, &words) {
+            assert_eq!((look(&path).lines(), look(&path).is_empty()), (vec![expected.to_owned()], Some(false)), "{maker}");
+        }
+    }
+}
+
+#[test]
+fn members_of_arrays_pools_and_caches_and_what_is_encrypted() {
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    let path = image(&dir, 32 * MIB);
+    if tool(
+        "cryptsetup",
+        &[
+            "luksFormat",
+            "--batch-mode",
+            "--type",
+            "luks2",
+            "--pbkdf",
+            "pbkdf2",
+            "--pbkdf-force-iterations",
+            "1000",
+            "--key-file",
+            "/proc/version",
+            path.to_str().unwrap(),
+        ],
+    ) {
+        assert_eq!(look(&path).lines(), ["crypto_LUKS (encrypted), 32 MiB"]);
+    }
+    // MD's superblock 1.2 (include/uapi/linux/raid/md_p.h): 4 KiB from the start; its checksum is the sum of its words
+    let path = image(&dir, 32 * MIB);
+    write(&path, 4096, &md_superblock());
+    assert_eq!(look(&path).lines(), ["linux_raid_member 'host:0' (part of an array), 32 MiB"]);
+    // bcache (include/uapi/linux/bcache.h): csum, offset 8, version, magic
+    let path = image(&dir, 32 * MIB);
+    write(&path, 4096, &bcache_superblock());
+    assert_eq!(look(&path).lines(), ["bcache (part of a cache set), 32 MiB"]);
+    // ZFS: four labels, each with uberblocks from 128 KiB on that begin with a magic number (vdev_impl.h)
+    let path = image(&dir, 64 * MIB);
+    for label in [0, 256 << 10, 64 * MIB - (512 << 10), 64 * MIB - (256 << 10)] {
+        for uberblock in 0..128 {
+            write(&path, label + (128 << 10) + uberblock * 1024, &0x00ba_b10cu64.to_le_bytes());
+        }
+    }
+    assert_eq!(look(&path).lines(), ["zfs_member (part of a pool), 64 MiB"]);
+    // BitLocker: a boot sector of its own, which says where the metadata is (libblkid's bitlocker.c)
+    let path = image(&dir, 32 * MIB);
+    write(&path, 0, b"\xeb\x58\x90-FVE-FS-");
+    write(&path, 176, &MIB.to_le_bytes());
+    write(&path, MIB, b"-FVE-FS-\x40\0\x02\0");
+    assert_eq!(look(&path).lines(), ["BitLocker (encrypted), 32 MiB"]);
+}
+
+/// A superblock of MD, version 1.2, of the array host:0.
+fn md_superblock() -> Vec<u8> {
+    let mut block = vec![0; 256];
+    block[..4].copy_from_slice(&0xa92b_4efcu32.to_le_bytes());
+    block[4..8].copy_from_slice(&1u32.to_le_bytes());
+    block[16..32].copy_from_slice(&[7; 16]);
+    block[32..38].copy_from_slice(b"host:0");
+    block[144..152].copy_from_slice(&8u64.to_le_bytes());
+    let sum: u64 = block.chunks(4).map(|word| u64::from(u32::from_le_bytes(word.try_into().unwrap()))).sum();
+    let sum = (sum & 0xffff_ffff) + (sum >> 32);
+    block[216..220].copy_from_slice(&u32::try_from(sum).unwrap().to_le_bytes());
+    block
+}
+
+/// A superblock of bcache, without keys.
+fn bcache_superblock() -> Vec<u8> {
+    let mut block = vec![0; 4096];
+    block[8..16].copy_from_slice(&8u64.to_le_bytes());
+    block[16..24].copy_from_slice(&1u64.to_le_bytes());
+    block[24..40].copy_from_slice(&[0xc6, 0x85, 0x73, 0xf6, 0x4e, 0x1a, 0x45, 0xca, 0x82, 0x65, 0xf5, 0x7f, 0x48, 0xba, 0x6d, 0x81]);
+    let sum = crc64(&block[8..208]);
+    block[..8].copy_from_slice(&sum.to_le_bytes());
+    block
+}
+
+/// bcache's checksum: CRC-64 of ECMA-182, most significant bit first, all ones before and after (the kernel's lib/crc64.c).
+fn crc64(bytes: &[u8]) -> u64 {
+    !bytes.iter().fold(!0, |crc: u64, byte| {
+        (0..8).fold(crc ^ (u64::from(*byte) << 56), |crc, _| if crc >> 63 == 1 { (crc << 1) ^ 0x42f0_e1eb_a9ea_3693 } else { crc << 1 })
+    })
+}
+
+#[test]
+fn every_partition_of_a_table_that_no_kernel_has_read() {
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    let path = image(&dir, 64 * MIB);
+    // 2: extended, with a logical partition of 16 MiB in it
+    dos_table(&path, &[(0x83, 2048, 40960), (0x0f, 43008, 65536), (0x83, 108_544, 20480)]);
+    let inner =
+        [&[0; 446][..], &[0, 0, 0, 0, 0x83, 0, 0, 0], &2048u32.to_le_bytes(), &32768u32.to_le_bytes(), &[0; 48], &[0x55, 0xaa]].concat();
+    write(&path, 43008 * 512, &inner);
+    let photos = dir.path().join("photos");
+    fs::File::create(&photos).unwrap().set_len(20 * MIB).unwrap();
+    if !tool("mkfs.ext4", &["-q", "-F", "-L", "MYPHOTOS", photos.to_str().unwrap()]) {
+        return;
+    }
+    write(&path, MIB, &fs::read(&photos).unwrap());
+    insta::assert_snapshot!(look(&path).lines().join("\n"), @r"
+    partition table dos, 3 partitions
+    partition 1: ext4 'MYPHOTOS', 20 MiB, never mounted
+    partition 5: nothing that is known, 16 MiB
+    partition 3: nothing that is known, 10 MiB
+    ");
+    assert_eq!(look(&path).summary(), "dos with ext4 'MYPHOTOS'");
+    let before = look(&path).identity_lines();
+    assert_eq!(look(&path).identity_lines(), before);
+    write(&path, MIB + 1024 + 0x78, b"HOLIDAY\0");
+    assert_ne!(look(&path).identity_lines(), before, "another label is another medium");
+}
+
+#[test]
+fn signatures_that_contradict_one_another_are_not_nothing() {
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    let path = image(&dir, 40 * MIB);
+    let fat = dir.path().join("fat");
+    fs::File::create(&fat).unwrap().set_len(40 * MIB).unwrap();
+    if !tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()]) || !tool("mkfs.vfat", &[fat.to_str().unwrap()]) {
+        return;
+    }
+    write(&path, 0, &fs::read(&fat).unwrap()[..512]);
+    assert_eq!(
+        (look(&path).is_empty(), look(&path).lines()[0].as_str()),
+        (Some(false), "several signatures that contradict one another, 40 MiB")
+    );
+}
+
+#[test]
+fn a_label_with_line_breaks_and_escape_sequences() {
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    let path = image(&dir, 8 * MIB);
+    if !tool("mkfs.ext4", &["-q", "-F", path.to_str().unwrap()]) {
+        return;
+    }
+    write(&path, 1024 + 0x78, b"a\x1b[2J\nTYPE=swap\xff");
+    let contents = look(&path);
+    assert_eq!((contents.things.len(), contents.things[0].kind.as_deref()), (1, Some("ext4")), "{contents:?}");
+    assert!(!contents.lines().concat().chars().any(char::is_control), "{contents:?}");
+}
+
+#[test]
+fn data_without_a_signature_is_nothing_and_what_is_too_small_is_no_error() {
+    let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+    assert_eq!(look(&image(&dir, 8 * MIB)).is_empty(), Some(true));
+    assert_eq!(look(&image(&dir, 5000)).is_empty(), Some(true));
+    let gone = dir.path().join("gone");
+    assert_eq!(contents_of_file(&gone, MIB).is_empty(), None);
+    // it was larger when it was looked at: what was not read is not called nothing
+    assert_eq!(contents_of_file(&image(&dir, MIB), 8 * MIB).is_empty(), None);
+}
+
+#[test]
+fn a_copied_machine_has_media_and_no_contents() {
+    let machine = crate::machine::Machine::new();
+    machine.with_stick();
+    let disk = list(&machine.roots).remove(0);
+    assert_eq!(flashmark_host::contents(&machine.roots, &disk).is_empty(), None);
+}
+
+#[test]
+fn every_medium_of_this_machine_can_be_looked_at() {
+    let roots = Roots::default();
+    for disk in list(&roots) {
+        let contents = flashmark_host::contents(&roots, &disk);
+        assert!(!contents.lines().is_empty() && contents.lines().iter().all(|line| !line.contains('\n')), "{}: {contents:?}", disk.name);
+    }
+}

@@ -1,0 +1,190 @@
+//! Directories on overlays and in memory: what is written there, and where it goes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flashmark_host::{Access, Found, Place, Roots, device_of_directory, prove_on_device, resolve};
+use record::Flag;
+
+use crate::machine::Machine;
+
+/// A machine with a root disk and a stick, and some directories that exist.
+struct Ground {
+    machine: Machine,
+    dir: PathBuf,
+}
+
+impl Ground {
+    fn new() -> Ground {
+        let mut machine = Machine::new();
+        machine.with_root_disk();
+        machine.with_stick();
+        let dir = fs::canonicalize(machine.path("")).unwrap();
+        Ground { machine, dir }
+    }
+
+    /// A directory; what stands in the mount table for a blank and a comma is in its name.
+    fn directory(&self, name: &str) -> PathBuf {
+        fs::create_dir_all(self.dir.join(name)).unwrap();
+        self.dir.join(name)
+    }
+
+    fn mount(&mut self, number: &str, at: &str, kind: &str, source: &str, options: &str) -> PathBuf {
+        let at = self.directory(at);
+        self.machine.mount(number, &at, kind, source, options);
+        at
+    }
+
+    fn overlay(&mut self, at: &str, options: &str) -> PathBuf {
+        let options = format!("rw,{}", options.replace("DIR", self.dir.to_str().unwrap()));
+        self.mount("0:50", at, "overlay", "overlay", &options)
+    }
+
+    fn place(&self, path: &Path) -> Place {
+        device_of_directory(&self.machine.roots, path).unwrap()
+    }
+
+    /// Name of the disk, whether it is in memory, and the flags of a target there.
+    fn found(&self, path: &Path) -> (Option<String>, bool) {
+        let place = self.place(path);
+        let found = resolve(&self.machine.roots, path.to_str().unwrap(), Access::Read).unwrap();
+        let doubted = match &found {
+            Found::Directory(found) => found.flags.contains(&Flag::MemoryFilesystem),
+            Found::File(found) => found.flags.contains(&Flag::MemoryFilesystem),
+            Found::Block(_) => panic!(),
+        };
+        assert_eq!(place.in_memory, doubted);
+        assert!(!place.in_memory || found.medium().is_none(), "memory goes under the name of {:?}", found.medium());
+        (place.disk.map(|disk| disk.name), place.in_memory)
+    }
+}
+
+fn on(disk: &str) -> (Option<String>, bool) {
+    (Some(disk.to_owned()), false)
+}
+
+const MEMORY: (Option<String>, bool) = (None, true);
+const NOWHERE: (Option<String>, bool) = (None, false);
+
+#[test]
+fn an_overlay_is_where_its_upper_layer_is() {
+    let mut ground = Ground::new();
+    ground.mount("0:30", "memory", "tmpfs", "tmpfs", "rw");
+    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    for layer in ["lower", "memory/upper", "stick/upper"] {
+        ground.directory(layer);
+    }
+    let live = ground.overlay("live", "lowerdir=DIR/lower,upperdir=DIR/memory/upper,workdir=DIR/memory/work");
+    assert_eq!(ground.found(&live), MEMORY);
+    let kept = ground.overlay("kept", "lowerdir=DIR/lower,upperdir=DIR/stick/upper,workdir=DIR/stick/work");
+    assert_eq!(ground.found(&kept), on("sdb"));
+    // over one another
+    ground.directory("live/upper");
+    let twice = ground.overlay("twice", "lowerdir=DIR/lower,upperdir=DIR/live/upper,workdir=DIR/live/work");
+    assert_eq!(ground.found(&twice), MEMORY);
+    // and over themselves, as a bind mount can make it look
+    let own = ground.overlay("own", "lowerdir=DIR/lower,upperdir=DIR/own/upper,workdir=DIR/own/work");
+    ground.directory("own/upper");
+    assert_eq!(ground.found(&own), NOWHERE);
+}
+
+#[test]
+fn layers_that_cannot_be_seen_are_nowhere() {
+    let mut ground = Ground::new();
+    ground.directory("lower");
+    for options in ["lowerdir=DIR/lower,upperdir=diff,workdir=work", "lowerdir=DIR/lower,upperdir=/var/lib/gone/diff,workdir=/w"] {
+        let at = ground.overlay("merged", options);
+        assert_eq!(ground.found(&at), NOWHERE, "{options}");
+    }
+    let fuse = ground.mount("0:51", "fuse", "fuse.fuse-overlayfs", "fuse-overlayfs", "rw");
+    assert_eq!(ground.found(&fuse), NOWHERE);
+}
+
+#[test]
+fn paths_of_layers_may_be_escaped() {
+    let mut ground = Ground::new();
+    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    ground.directory("lower");
+    for (name, written) in [("a b,c", r"a\040b\054c"), ("a:b", r"a\072b"), ("d:e", r"d\134:e"), ("f,g", r"f\134\054g")] {
+        ground.directory(&format!("stick/{name}"));
+        let at = ground.overlay("merged", &format!("lowerdir=DIR/lower,upperdir=DIR/stick/{written},workdir=DIR/stick/work"));
+        assert_eq!(ground.found(&at), on("sdb"), "{name}");
+    }
+}
+
+#[test]
+fn without_an_upper_layer_it_is_what_all_lower_ones_are_on() {
+    let mut ground = Ground::new();
+    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    for layer in ["stick/a", "stick/b", "lower"] {
+        ground.directory(layer);
+    }
+    let one = ground.overlay("one", r"lowerdir=DIR/stick/a:DIR/stick/b");
+    assert_eq!(ground.place(&one).disk.unwrap().name, "sdb");
+    let two = ground.overlay("two", r"lowerdir=DIR/stick/a:DIR/lower");
+    assert!(ground.place(&two).disk.is_none(), "the lower layers are on two disks");
+    // a file is in the first layer that has it
+    fs::write(ground.dir.join("lower/file"), "content").unwrap();
+    fs::write(two.join("file"), "as seen through the overlay").unwrap();
+    assert_eq!(ground.place(&two.join("file")).disk.unwrap().name, "sda");
+    let new = ground.overlay("new", "lowerdir+=DIR/stick/a,lowerdir+=DIR/stick/b");
+    assert_eq!(ground.place(&new).disk.unwrap().name, "sdb");
+}
+
+#[test]
+fn a_file_that_is_read_below_and_written_above_is_on_neither() {
+    let mut ground = Ground::new();
+    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    for layer in ["stick/upper", "lower"] {
+        ground.directory(layer);
+    }
+    let merged = ground.overlay("merged", "lowerdir=DIR/lower,upperdir=DIR/stick/upper,workdir=DIR/stick/work");
+    for name in ["below", "above"] {
+        fs::write(merged.join(name), vec![1; 8192]).unwrap();
+    }
+    fs::write(ground.dir.join("lower/below"), "").unwrap();
+    fs::write(ground.dir.join("stick/upper/above"), "").unwrap();
+    assert_eq!(ground.found(&merged.join("below")), NOWHERE);
+    assert_eq!(ground.found(&merged.join("above")), on("sdb"));
+}
+
+#[test]
+fn memory_stays_memory_whatever_its_source_is_called() {
+    let mut ground = Ground::new();
+    let memory = ground.mount("0:30", "memory", "tmpfs", "/dev/sdb1", "rw");
+    assert_eq!(ground.found(&memory), MEMORY);
+}
+
+#[test]
+fn memory_mounted_under_a_device_s_name_does_not_prove_to_be_on_it() {
+    let node = Path::new("/dev/loop0");
+    let roots = Roots::default();
+    let Some(number) = roots.block_number(node).filter(|_| rustix::process::geteuid().is_root()) else {
+        crate::refusals::skipped(&format!("needs root and {}", node.display()));
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().to_str().unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "/dev/loop0", at]).status().unwrap();
+    let proved = prove_on_device(&roots, dir.path(), number);
+    let place = device_of_directory(&roots, dir.path());
+    let left = Command::new("umount").arg(at).status().unwrap();
+    assert!(mounted.success() && left.success());
+    assert!(proved.is_err(), "a fill would have gone to memory as if to a disk");
+    assert!(place.is_ok_and(|place| place.in_memory && place.medium().is_none()));
+}
+
+#[test]
+fn a_file_system_in_a_file_in_memory_is_memory() {
+    let mut ground = Ground::new();
+    ground.mount("0:30", "memory", "tmpfs", "tmpfs", "rw");
+    let device = ground.machine.disk("virtual/block/loop0", "7:0", 1 << 30);
+    ground.machine.file(&format!("{device}/loop/backing_file"), ground.dir.join("memory/image").to_str().unwrap());
+    let mounted = ground.mount("7:0", "mounted", "ext4", "/dev/loop0", "rw");
+    assert_eq!(ground.found(&mounted), (Some("loop0".to_owned()), true));
+    let zram = ground.machine.disk("virtual/block/zram0", "254:0", 1 << 30);
+    assert!(!zram.is_empty());
+    let compressed = ground.mount("254:0", "compressed", "ext4", "/dev/zram0", "rw");
+    assert_eq!(ground.found(&compressed), (Some("zram0".to_owned()), true));
+}
