@@ -81,6 +81,8 @@ fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::R
     fill(&mut file)?;
     file.sync_all()?;
     fs::rename(&scratch.0, path)?;
+    // FAT's new name is that of an empty file until the file is written once more (fs/fat/namei_vfat.c, vfat_rename).
+    file.sync_all()?;
     sync_directory(parent)
 }
 

@@ -1,20 +1,28 @@
 //! The journal: what a run is, then what came of it, one durable line after the other.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use record::{Cell, Ended, Fingerprint, Flag, Health, Host, Mark, Medium, PlannedCell, Run, Skip, Software, Target, Temperature};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::atomic::WriteError;
-use crate::line::{frame, scan};
+use crate::atomic::{WriteError, atomic_write};
+use crate::line::frame;
 use crate::lock::Lock;
+use crate::numbering::Numbering;
+use crate::reading::{self, Contents, Tail};
 
-/// The version of the journal's form. A change of [`record::SCHEMA`] is a change of this too: the lines hold parts of a record.
-pub const FORM: &str = "flashmark-journal/1";
-const FORM_FAMILY: &str = "flashmark-journal/";
+/// The version of the journal's form: lines carry numbers. A change of [`record::SCHEMA`] is a change of this too: the lines hold parts
+/// of a record.
+pub const FORM: &str = "flashmark-journal/2";
+/// The form before: lines without numbers. It is read, and a journal of that form is continued in it, so that the version that
+/// began it can go on, too.
+pub(crate) const FORM_1: &str = "flashmark-journal/1";
+pub(crate) const FORM_FAMILY: &str = "flashmark-journal/";
+/// The copy of a journal's first line, beside it: without that line nothing of the run could be used.
+pub const HEADER_FILE: &str = "header.jsonl";
 
 /// What a run is, known before its first cell: the first line of its journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,20 +139,12 @@ pub enum JournalError {
     /// The run is a single record file.
     #[error("'{}' is a record without its journal; it can be shown, not resumed", .0.display())]
     RecordOnly(PathBuf),
-    /// It is empty, or its first line is incomplete.
-    #[error("the journal '{}' does not say what was run: its first line is missing; start a new run", path.display())]
+    /// Neither its first line nor the copy of it can be read.
+    #[error("the journal '{}' does not say what was run: {reason}; start a new run, `flashmark show --salvage` shows what is left of this one", path.display())]
     NoHeader {
         /// The file.
         path: PathBuf,
-    },
-    /// A line is damaged, and not by an interrupted write.
-    #[error("the journal '{}' is damaged in line {line}: {reason}; it cannot be resumed, start a new run", path.display())]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong with it.
+        /// What is wrong.
         reason: String,
     },
     /// Written by a newer version.
@@ -166,94 +166,33 @@ pub enum JournalError {
     Write(#[from] WriteError),
 }
 
-/// What a journal says, in as much detail as `H` (of the header) and `E` (of each event) take from it.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Contents<H, E> {
-    pub opening: H,
-    pub entries: Vec<E>,
-    /// Length of the whole lines, in bytes.
-    pub sound_bytes: u64,
-    /// Whether a torn line follows them.
-    pub torn_tail: bool,
-}
-
 /// The first line as it is written.
 #[derive(Serialize)]
 struct HeaderOut<'a> {
+    line: u64,
     form: &'static str,
     opening: &'a Opening,
 }
 
-/// The first line as it is read, once its form is known.
+/// The first line as it is read back.
 #[derive(Deserialize)]
-struct HeaderIn<H> {
-    opening: H,
-}
-
-#[derive(Deserialize)]
-struct FormOnly {
-    form: String,
+struct HeaderIn {
+    #[serde(rename = "opening")]
+    _opening: Opening,
 }
 
 /// The first line of a journal.
 pub(crate) fn header(opening: &Opening) -> Result<String, serde_json::Error> {
-    let json = serde_json::to_string(&HeaderOut { form: FORM, opening })?;
-    serde_json::from_str::<HeaderIn<Opening>>(&json)?;
+    let json = serde_json::to_string(&HeaderOut { line: 1, form: FORM, opening })?;
+    serde_json::from_str::<HeaderIn>(&json)?;
     Ok(frame(&json))
 }
 
 /// The line of an event. It is read back first, because JSON has no infinities: a line that no reader takes would spoil the journal.
-fn line(entry: &Entry) -> Result<String, serde_json::Error> {
+fn line(entry: &Entry, numbering: Numbering) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(entry)?;
     serde_json::from_str::<Entry>(&json)?;
-    Ok(frame(&json))
-}
-
-/// Reads a journal file.
-pub(crate) fn read<H: DeserializeOwned, E: DeserializeOwned>(path: &Path) -> Result<Contents<H, E>, JournalError> {
-    let unreadable = |source| JournalError::Read { path: path.to_owned(), source };
-    parse(&read_regular(path).map_err(unreadable)?, path)
-}
-
-/// The bytes of a file that has an end: never a pipe or a device.
-pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-    }
-    fs::read(path)
-}
-
-/// Reads the bytes of a journal; `path` is only for the messages.
-pub(crate) fn parse<H: DeserializeOwned, E: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<Contents<H, E>, JournalError> {
-    let corrupt = |line, reason| JournalError::Corrupt { path: path.to_owned(), line, reason };
-    let found = scan(bytes).map_err(|bad| corrupt(bad.number, bad.reason.to_owned()))?;
-    let (first, rest) = found.lines.split_first().ok_or_else(|| JournalError::NoHeader { path: path.to_owned() })?;
-    check_form(first, path)?;
-    let HeaderIn { opening } = serde_json::from_slice(first).map_err(|error| corrupt(1, without_place(&error)))?;
-    let entries =
-        rest.iter().zip(2..).map(|(json, number)| serde_json::from_slice(json).map_err(|error| corrupt(number, without_place(&error))));
-    Ok(Contents { opening, entries: entries.collect::<Result<_, _>>()?, sound_bytes: found.sound_bytes, torn_tail: found.torn_tail })
-}
-
-/// The error without the line serde_json counts, which is always the first: it sees one line at a time.
-fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line 1 column").map_or(text.as_str(), |(what, _)| what).to_owned()
-}
-
-/// Whether the first line is that of a journal of this version.
-fn check_form(header: &[u8], path: &Path) -> Result<(), JournalError> {
-    let form = serde_json::from_slice::<FormOnly>(header).map(|header| header.form).unwrap_or_default();
-    let version = |form: &str| form.strip_prefix(FORM_FAMILY)?.parse::<u32>().ok();
-    match version(&form) {
-        _ if form == FORM => Ok(()),
-        found if found > version(FORM) => Err(JournalError::Newer { path: path.to_owned(), found: form }),
-        _ => Err(JournalError::Corrupt {
-            path: path.to_owned(),
-            line: 1,
-            reason: "it is not the first line of a flashmark journal".to_owned(),
-        }),
-    }
+    Ok(frame(&numbering.number(&json)))
 }
 
 /// A journal being written. Holds the run's lock.
@@ -263,21 +202,21 @@ pub struct Journal {
     path: PathBuf,
     /// Length of what is known to be durable.
     sound_bytes: u64,
+    numbering: Numbering,
     closed: bool,
     _lock: Lock,
 }
 
 impl Journal {
-    /// Opens the journal at its end. A torn last line is cut off.
+    /// Opens the journal at its end. A torn last line is cut off; what is damaged before it stays as it is.
     pub(crate) fn continued(path: PathBuf, lock: Lock) -> Result<Journal, JournalError> {
-        let Contents { sound_bytes, torn_tail, .. } = read::<Opening, Entry>(&path)?;
+        let Contents { tail, numbering, header, .. } = reading::read::<serde::de::IgnoredAny, serde::de::IgnoredAny>(&path)?;
         let at = WriteError::at(&path);
+        let sound_bytes = mend(&path, tail).map_err(&at)?;
         let file = OpenOptions::new().append(true).open(&path).map_err(&at)?;
-        if torn_tail {
-            file.set_len(sound_bytes).and_then(|()| file.sync_all()).map_err(&at)?;
-        }
         drop(at);
-        Ok(Journal { file, path, sound_bytes, closed: false, _lock: lock })
+        keep_header(&path, &header)?;
+        Ok(Journal { file, path, sound_bytes, numbering, closed: false, _lock: lock })
     }
 
     /// Adds an event. When this returns `Ok`, the event is on the medium that holds the journal and survives kill -9 and power loss.
@@ -288,7 +227,7 @@ impl Journal {
         if self.closed {
             return Err(JournalError::Closed(self.path.clone()));
         }
-        let line = line(entry)?;
+        let line = line(entry, self.numbering)?;
         if let Err(error) = self.file.write_all(line.as_bytes()) {
             // Half a line in the middle would be taken for damage later.
             self.closed = self.file.set_len(self.sound_bytes).is_err();
@@ -300,6 +239,34 @@ impl Journal {
             return Err(WriteError::at(&self.path)(error).into());
         }
         self.sound_bytes += line.len() as u64;
+        self.numbering.advance();
         Ok(())
     }
+}
+
+/// Makes the journal end with a newline: what is torn goes, and a damaged newline behind a whole line is written again. Its length.
+fn mend(path: &Path, tail: Tail) -> io::Result<u64> {
+    if !tail.torn {
+        return Ok(tail.sound_bytes);
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    let mut length = tail.sound_bytes;
+    if tail.open {
+        // First the newline, then the cut: between the two the line before it must not look torn.
+        file.write_all_at(b"\n", length)?;
+        file.sync_all()?;
+        length += 1;
+    }
+    file.set_len(length)?;
+    file.sync_all()?;
+    Ok(length)
+}
+
+/// Writes the copy of the first line where there is none that can be read: journals of earlier versions have none.
+fn keep_header(journal: &Path, header: &[u8]) -> Result<(), WriteError> {
+    let line = frame(&String::from_utf8_lossy(header));
+    if reading::copy_of_header(journal) == line.as_bytes() {
+        return Ok(());
+    }
+    atomic_write(reading::header_path(journal), line.as_bytes())
 }

@@ -2,31 +2,40 @@
 //!
 //! The journal is the truth while a run lasts and after any interruption; the record is a copy of it, with conclusions, for
 //! people and other tools. Whatever is written here appears whole or not at all: a new directory or file is made under another
-//! name, made durable, and renamed; a line of the journal carries its own checksum.
+//! name, made durable, and renamed; a line of the journal carries its own checksum and its number, so that a damaged one costs only itself.
+//! What a run has overwritten and not yet put back lies in its directory, too ([`UndoLog`]).
 //!
 //! This room knows nothing of devices, HTML or HTTP, and never asks what time it is. Collections of published runs are in [`collection`]; [`Store`]
 //! only knows single runs.
 
 mod atomic;
 pub mod collection;
+mod damage;
 pub mod export;
 mod find;
 pub mod import;
 mod journal;
 mod line;
 mod lock;
+mod numbering;
+mod reading;
 pub mod reference;
 mod replay;
 mod root;
 mod run_dir;
+mod salvage;
 mod summary;
+mod undo;
 pub mod workbook;
 
 pub use atomic::{WriteError, atomic_write, atomic_write_with};
+pub use damage::{Damage, Wrong};
 pub use find::FindError;
-pub use journal::{Ending, Entry, FORM, Journal, JournalError, Opening, Resumed};
+pub use journal::{Ending, Entry, FORM, HEADER_FILE, Journal, JournalError, Opening, Resumed};
 pub use lock::{Lock, LockError};
 pub use replay::{Replayed, Traces};
 pub use root::{CreateError, Store};
-pub use run_dir::{JOURNAL_FILE, LoadError, RECORD_FILE, RunDir};
+pub use run_dir::{JOURNAL_FILE, LoadError, Loaded, RECORD_FILE, RunDir};
+pub use salvage::Salvage;
 pub use summary::{Overview, RunSummary};
+pub use undo::{MOST_PIECE_BYTES, Owed, Piece, UNDO_FILE, UndoDamage, UndoError, UndoLog};

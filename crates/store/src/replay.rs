@@ -1,10 +1,12 @@
 //! From a journal to the record so far.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use record::{Cell, Ended, Fingerprint, Flag, Host, Mark, Record, SCHEMA, Software, Temperature};
 
-use crate::journal::{Contents, Ending, Entry, Opening, Resumed};
+use crate::damage::Damage;
+use crate::journal::{Ending, Entry, Opening, Resumed};
+use crate::reading::Contents;
 
 /// What a journal amounts to.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +24,9 @@ pub struct Replayed {
     pub traces: Traces,
     /// Whether the last line was incomplete. It was never acknowledged, and is cut off when the journal is continued.
     pub torn_tail: bool,
+    /// What of the journal is not as it was written, by line. A cell that is lost by it is not finished, and a run that lacks one is not
+    /// complete, whatever its ending says. None of it is a doubt about the numbers: each comes from a line that passed its checksum.
+    pub damage: Vec<Damage>,
 }
 
 /// What the journal says of how the medium looks.
@@ -31,6 +36,8 @@ pub struct Traces {
     pub fingerprint: Option<Fingerprint>,
     /// What was read where the run had written, in the order of reading: of one place the last counts.
     pub marks: Vec<Mark>,
+    /// For each of the marks, how many of the writing cells had been begun when it was read: what those wrote, it shows.
+    pub marked_after: Vec<usize>,
     /// Ids of the writing cells that were begun, in order. One that has no finished cell behind it was cut short.
     pub begun: Vec<String>,
 }
@@ -48,7 +55,7 @@ pub(crate) fn replay(contents: Contents<Opening, Entry>) -> Replayed {
     let schema = SCHEMA.to_owned();
     let mut record = Record { schema, run, medium, host, target, plan, cells: Vec::new(), skipped, flags, findings: Vec::new() };
     record.run.ended = Ended::Interrupted;
-    let mut traces = Traces { fingerprint, marks: Vec::new(), begun: Vec::new() };
+    let mut traces = Traces { fingerprint, ..Traces::default() };
     let mut place_of = HashMap::new();
     for entry in contents.entries {
         match entry {
@@ -65,10 +72,65 @@ pub(crate) fn replay(contents: Contents<Opening, Entry>) -> Replayed {
             Entry::Resumed(resumed) => take_up_again(&mut record, &resumed),
             Entry::Ended(ending) => end(&mut record, ending),
             Entry::Begun(cell) => traces.begun.push(cell),
-            Entry::Marked(marks) => traces.marks.extend(marks),
+            Entry::Marked(marks) => {
+                traces.marked_after.extend(std::iter::repeat_n(traces.begun.len(), marks.len()));
+                traces.marks.extend(marks);
+            }
         }
     }
-    Replayed { record, command, traces, torn_tail: contents.torn_tail }
+    let mut damage = contents.damage;
+    name_lost_cells(&mut record, &mut damage);
+    Replayed { record, command, traces, torn_tail: contents.tail.torn, damage }
+}
+
+/// Says of each damage which cells have no result because of it. A run that lacks a cell by it is not complete.
+fn name_lost_cells(record: &mut Record, damage: &mut [Damage]) {
+    let mut named = HashSet::new();
+    for damage in damage.iter_mut() {
+        damage.cells.retain(|id| is_unfinished(record, id) && named.insert(id.clone()));
+    }
+    let lost = cells_passed_over(record);
+    // What a missing line held is not known: it is what nothing else accounts for, unless that is more than it can have held.
+    let rest: Vec<String> = lost.iter().filter(|id| !named.contains(*id)).cloned().collect();
+    if let Some(unnamed) = damage.iter_mut().find(|damage| damage.cells.is_empty() && damage.is_loss())
+        && rest.len() as u64 <= (unnamed.last - unnamed.first).saturating_add(1)
+    {
+        unnamed.cells = rest;
+    }
+    if !lost.is_empty() && damage.iter().any(Damage::is_loss) && record.run.ended == Ended::Complete {
+        record.run.ended = Ended::Interrupted;
+        record.run.finished = None;
+    }
+}
+
+/// Whether a planned cell has to be measured.
+fn is_unfinished(record: &Record, id: &str) -> bool {
+    let is_finished = record.cells.iter().any(|cell| cell.id == id && !cell.stop.cut_short());
+    !is_finished && is_planned(record, id) && !is_skipped(record, id)
+}
+
+fn is_planned(record: &Record, id: &str) -> bool {
+    record.plan.iter().any(|planned| planned.id == id)
+}
+
+fn is_skipped(record: &Record, id: &str) -> bool {
+    record.skipped.iter().any(|skip| skip.test == id)
+}
+
+/// Planned cells that have no result, although a cell behind them in the plan has one or the run says that it is complete.
+fn cells_passed_over(record: &Record) -> Vec<String> {
+    let has_result: HashSet<&str> = record.cells.iter().map(|cell| cell.id.as_str()).collect();
+    let last = record.plan.iter().rposition(|planned| has_result.contains(planned.id.as_str()));
+    let reached = if record.run.ended == Ended::Complete { record.plan.len() } else { last.map_or(0, |last| last + 1) };
+    let ids = record.plan[..reached].iter().map(|planned| planned.id.as_str());
+    ids.filter(|id| !has_result.contains(id) && !is_skipped(record, id)).map(str::to_owned).collect()
+}
+
+impl Replayed {
+    /// What is worth telling a person.
+    pub fn told_damage(&self) -> impl Iterator<Item = &Damage> {
+        self.damage.iter().filter(|damage| damage.is_told())
+    }
 }
 
 /// A resumed run finds again what it had found before.

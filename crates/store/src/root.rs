@@ -11,7 +11,7 @@ use record::Ended;
 
 use crate::atomic::{Scratch, WriteError, is_plain_name, parent_of, sweep, sync_directory, unique_name};
 use crate::find::{self, FindError};
-use crate::journal::{self, Opening};
+use crate::journal::{self, HEADER_FILE, Opening};
 use crate::run_dir::{JOURNAL_FILE, RECORD_FILE, RunDir};
 use crate::summary::{RunSummary, summary};
 
@@ -73,6 +73,8 @@ impl Store {
         let scratch = Scratch(self.root.join(unique_name()));
         fill(&scratch.0, &header).map_err(WriteError::at(&scratch.0))?;
         let dir = self.claim(&scratch.0, id)?;
+        // FAT's new name points to nothing until what was renamed is itself written once more (fs/fat/namei_vfat.c, vfat_rename).
+        sync_directory(&dir).map_err(WriteError::at(&dir))?;
         sync_directory(&self.root).map_err(WriteError::at(&self.root))?;
         Ok(RunDir::of_directory(&dir))
     }
@@ -143,19 +145,34 @@ impl Store {
     }
 
     /// The run to take up again when the user names none: of those that are not complete and that nobody is writing, the one
-    /// written last.
+    /// written last. One that was killed between the end of its journal and its record is not complete.
     pub fn last_unfinished(&self) -> Result<Option<RunDir>, FindError> {
-        let unfinished = |run: &RunSummary| run.overview.as_ref().is_ok_and(|it| matches!(it.ended, Ended::Interrupted | Ended::Error));
+        let unfinished = |run: &RunSummary| {
+            run.overview.as_ref().is_ok_and(|it| match it.ended {
+                Ended::Interrupted | Ended::Error => true,
+                Ended::Complete => !run.has_its_record && !run.dir.is_being_written(),
+                Ended::Running => false,
+            })
+        };
         let mut newest_first = self.directories()?.into_iter().rev().filter(|dir| dir.journal_path().exists()).map(summary);
         Ok(newest_first.find(unfinished).map(|run| run.dir))
     }
 }
 
+impl Store {
+    /// The run that was written last of those that have not put back everything they borrowed and that nobody is writing.
+    pub fn last_owing(&self) -> Result<Option<RunDir>, FindError> {
+        Ok(self.directories()?.into_iter().rev().find(|dir| dir.owed().is_some() && !dir.is_being_written()))
+    }
+}
+
 fn fill(dir: &Path, header: &str) -> io::Result<()> {
     fs::create_dir(dir)?;
-    let mut journal = File::create_new(dir.join(JOURNAL_FILE))?;
-    journal.write_all(header.as_bytes())?;
-    journal.sync_all()?;
+    for name in [HEADER_FILE, JOURNAL_FILE] {
+        let mut file = File::create_new(dir.join(name))?;
+        file.write_all(header.as_bytes())?;
+        file.sync_all()?;
+    }
     sync_directory(dir)
 }
 

@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 use record::{Ended, Record, RecordError};
 
 use crate::atomic::{WriteError, atomic_write, is_plain_name, parent_of};
-use crate::journal::{self, Journal, JournalError, read_regular};
+use crate::damage::{Damage, Wrong};
+use crate::journal::{Journal, JournalError};
 use crate::lock::{self, Lock, LockError};
+use crate::reading::{self, read_regular};
 use crate::replay::{Replayed, replay};
+use crate::salvage::{Salvage, salvage};
+use crate::undo::{self, Owed, UndoError, UndoLog};
 
 /// Name of the journal in a run's directory.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
@@ -46,6 +50,15 @@ pub enum LoadError {
     /// There is no record, and the journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+/// A record, and what of the journal behind it is damaged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded {
+    /// The record.
+    pub record: Record,
+    /// What is worth telling a person.
+    pub damage: Vec<Damage>,
 }
 
 impl RunDir {
@@ -106,29 +119,82 @@ impl RunDir {
     }
 
     /// The record so far, from the journal alone. Changes nothing on disk.
+    ///
+    /// Only where lines of the journal are damaged and the written record says that the run is complete, that is what the run amounts to: what
+    /// was measured once is not measured again.
     pub fn replay(&self) -> Result<Replayed, JournalError> {
         if !self.has_journal {
             return Err(JournalError::RecordOnly(self.record.clone()));
         }
-        Ok(replay(journal::read(&self.journal_path())?))
+        let mut replayed = replay(reading::read(&self.journal_path())?);
+        if replayed.damage.iter().any(Damage::is_loss)
+            && let Ok(written) = self.written_record()
+            && is_the_whole_of(&written, &replayed.record)
+        {
+            replayed.damage.iter_mut().for_each(|damage| damage.cells.clear());
+            replayed.record = Record { findings: Vec::new(), ..written };
+        }
+        Ok(replayed)
+    }
+
+    /// What can be read of this run at all. Errors only where there is no journal that can be opened; changes nothing.
+    pub fn salvage(&self) -> Result<Salvage, JournalError> {
+        if !self.has_journal {
+            return Err(JournalError::RecordOnly(self.record.clone()));
+        }
+        salvage(&self.journal_path())
     }
 
     /// The record to show: the written one with its findings where it is as far as the journal, else what the journal says.
     ///
     /// Either of the two may be damaged or missing without harm to the other. A run that is being written has `ended: running`.
     pub fn load(&self) -> Result<Record, LoadError> {
+        self.load_with_damage().map(|loaded| loaded.record)
+    }
+
+    /// The same, with what is damaged.
+    pub fn load_with_damage(&self) -> Result<Loaded, LoadError> {
         let written = self.written_record();
         if !self.has_journal {
-            return written;
+            return written.map(|record| Loaded { record, damage: Vec::new() });
         }
         match (written, self.replay()) {
-            (Ok(written), Ok(Replayed { record, .. })) if !is_as_far(&written, &record) => Ok(self.now(record)),
-            (Ok(written), _) => Ok(written),
-            (Err(_), Ok(Replayed { record, .. })) => Ok(self.now(record)),
+            (written, Ok(replayed)) => {
+                let damage = replayed.told_damage().cloned().collect();
+                let written = written.ok().filter(|written| is_as_far(written, &replayed.record));
+                Ok(Loaded { record: written.unwrap_or_else(|| self.now(replayed.record)), damage })
+            }
+            // An imported run never had one.
+            (Ok(record), Err(JournalError::Read { .. })) => Ok(Loaded { record, damage: Vec::new() }),
+            (Ok(record), Err(journal)) => Ok(Loaded { record, damage: vec![Damage::of_line(1, Wrong::Unreadable(journal.to_string()))] }),
             // A record that is there and unreadable says more than a journal that is not.
             (Err(written @ LoadError::Record { .. }), Err(JournalError::Read { .. })) => Err(written),
             (Err(_), Err(journal)) => Err(journal.into()),
         }
+    }
+
+    /// Whether the written record can be read and holds all that the journal does. Where it does not, it can be made again from the journal.
+    pub fn has_its_record(&self) -> bool {
+        match (self.written_record(), self.replay()) {
+            (Ok(written), Ok(replayed)) => is_as_far(&written, &replayed.record),
+            (written, _) => written.is_ok(),
+        }
+    }
+
+    /// Makes the run's undo log, with room for `room_bytes`. `medium` names the medium for people. Fails before anything is lent:
+    /// where there is too little room, and where the run still owes what an earlier log holds.
+    pub fn create_undo_log(&self, medium: &str, room_bytes: u64) -> Result<UndoLog, UndoError> {
+        UndoLog::create(&self.dir, medium, room_bytes)
+    }
+
+    /// The undo log that the run left, if there is one. Every piece is read once; those that are damaged are marked.
+    pub fn open_undo_log(&self) -> Result<Option<UndoLog>, UndoError> {
+        if self.has_journal { UndoLog::open(&self.dir) } else { Ok(None) }
+    }
+
+    /// What is still owed to the medium, from the headers of the pieces alone: cheap, for lists. None where nothing is.
+    pub fn owed(&self) -> Option<Owed> {
+        self.has_journal.then(|| undo::owed(&self.dir))?
     }
 
     fn now(&self, mut record: Record) -> Record {
@@ -164,4 +230,14 @@ impl RunDir {
 fn is_as_far(written: &Record, journal: &Record) -> bool {
     let mark = |record: &Record| (record.cells.len(), record.run.ended, record.run.resumed);
     mark(written) == mark(journal)
+}
+
+/// Whether a written record is that of the same run, says that it is complete, and holds every finished cell of the journal unchanged.
+fn is_the_whole_of(written: &Record, journal: &Record) -> bool {
+    let who = |record: &Record| (record.run.id.clone(), record.run.seed, record.run.started.clone(), record.run.resumed);
+    let finished = journal.cells.iter().filter(|cell| !cell.stop.cut_short());
+    written.run.ended == Ended::Complete
+        && who(written) == who(journal)
+        && written.plan == journal.plan
+        && finished.into_iter().all(|cell| written.cells.contains(cell))
 }

@@ -6,8 +6,10 @@ use record::{Ended, Medium, Record, Run, Stop, Target};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::{self, Contents, JournalError};
-use crate::run_dir::RunDir;
+use crate::damage::Damage;
+use crate::journal::JournalError;
+use crate::reading::{self, Contents};
+use crate::run_dir::{Loaded, RunDir};
 
 /// One run in the list of runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +18,10 @@ pub struct RunSummary {
     pub dir: RunDir,
     /// What it is, or why it cannot be read.
     pub overview: Result<Overview, String>,
+    /// What of its journal is damaged, as far as that is worth telling.
+    pub damage: Vec<Damage>,
+    /// Whether its written record is there and as far as the journal.
+    pub has_its_record: bool,
 }
 
 /// What a run is and how far it came.
@@ -72,37 +78,72 @@ struct EndingOutline {
     ended: Ended,
 }
 
-pub(crate) fn summary(dir: RunDir) -> RunSummary {
-    let overview = match journal::read::<Outline, EntryOutline>(&dir.journal_path()) {
-        Ok(contents) => Ok(of_journal(contents, &dir)),
-        // A record that was imported or whose journal is gone is no damaged run.
-        Err(JournalError::Read { .. }) if dir.record_path().exists() => of_record(&dir),
-        Err(error) => Err(error.to_string()),
-    };
-    RunSummary { dir, overview }
+/// What is taken from a written record.
+#[derive(Deserialize)]
+struct RecordOutline {
+    run: RunOutline,
+    cells: Vec<IgnoredAny>,
 }
 
-fn of_journal(contents: Contents<Outline, EntryOutline>, dir: &RunDir) -> Overview {
-    let mut ended = None;
+#[derive(Deserialize)]
+struct RunOutline {
+    ended: Ended,
+    #[serde(default)]
+    resumed: u32,
+}
+
+pub(crate) fn summary(dir: RunDir) -> RunSummary {
+    let alone = |dir: RunDir, overview| RunSummary { dir, overview, damage: Vec::new(), has_its_record: true };
+    match reading::read::<Outline, EntryOutline>(&dir.journal_path()) {
+        Ok(contents) if contents.damage.iter().any(Damage::is_told) => of_damaged(dir),
+        Ok(contents) => of_journal(contents, dir),
+        // A record that was imported or whose journal is gone is no damaged run.
+        Err(JournalError::Read { .. }) if dir.record_path().exists() => {
+            let overview = dir.load().map(of_record).map_err(|error| error.to_string());
+            alone(dir, overview)
+        }
+        Err(error) => alone(dir, Err(error.to_string())),
+    }
+}
+
+/// Damage is rare: all of such a run is read.
+fn of_damaged(dir: RunDir) -> RunSummary {
+    let has_its_record = dir.has_its_record();
+    match dir.load_with_damage() {
+        Ok(Loaded { record, damage }) => RunSummary { dir, overview: Ok(of_record(record)), damage, has_its_record },
+        Err(error) => RunSummary { dir, overview: Err(error.to_string()), damage: Vec::new(), has_its_record },
+    }
+}
+
+fn of_journal(contents: Contents<Outline, EntryOutline>, dir: RunDir) -> RunSummary {
+    let (mut ended, mut resumed) = (None, 0);
     let mut cells = HashMap::new();
     for entry in contents.entries {
         match entry {
             EntryOutline::Cell(cell) => drop(cells.insert(cell.id, cell.stop)),
             EntryOutline::Ended(ending) => ended = Some(ending.ended),
-            EntryOutline::Resumed(_) => ended = None,
+            EntryOutline::Resumed(_) => (ended, resumed) = (None, resumed + 1),
             EntryOutline::Skip(_) | EntryOutline::Flag(_) | EntryOutline::Begun(_) | EntryOutline::Marked(_) => {}
         }
     }
     let unsaid = || if dir.is_being_written() { Ended::Running } else { Ended::Interrupted };
     let ended = ended.unwrap_or_else(unsaid);
-    overview(contents.opening, ended, cells.into_values())
+    let has_its_record = is_written(&dir, ended, resumed, cells.len());
+    RunSummary { overview: Ok(overview(contents.opening, ended, cells.into_values())), dir, damage: Vec::new(), has_its_record }
 }
 
-fn of_record(dir: &RunDir) -> Result<Overview, String> {
-    let Record { run, medium, target, plan, cells, .. } = dir.load().map_err(|error| error.to_string())?;
+/// Whether the written record is as far as the journal, by its outline.
+fn is_written(dir: &RunDir, ended: Ended, resumed: u32, cells: usize) -> bool {
+    let outline = |bytes: Vec<u8>| serde_json::from_slice::<RecordOutline>(&bytes).ok();
+    let written = reading::read_regular(dir.record_path()).ok().and_then(outline);
+    written.is_some_and(|it| it.run.ended == ended && it.run.resumed == resumed && it.cells.len() == cells)
+}
+
+fn of_record(record: Record) -> Overview {
+    let Record { run, medium, target, plan, cells, .. } = record;
     // What other tools did was never planned by us.
     let (ended, plan) = (run.ended, vec![IgnoredAny; plan.len().max(cells.len())]);
-    Ok(overview(Outline { run, medium, target, plan }, ended, cells.into_iter().map(|cell| cell.stop)))
+    overview(Outline { run, medium, target, plan }, ended, cells.into_iter().map(|cell| cell.stop))
 }
 
 fn overview(outline: Outline, ended: Ended, stops: impl Iterator<Item = Stop>) -> Overview {

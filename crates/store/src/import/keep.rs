@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use record::Record;
 
-use crate::atomic::{Scratch, WriteError, is_plain_name, sweep, sync_directory, unique_name};
+use crate::atomic::{Scratch, WriteError, is_plain_name, sweep, unique_name};
 use crate::run_dir::RECORD_FILE;
 use crate::{CreateError, Store};
 
@@ -76,7 +76,8 @@ impl<'a> Batch<'a> {
         for (scratch, dir) in &self.made {
             fs::rename(&scratch.0, dir).map_err(WriteError::at(dir))?;
         }
-        sync_directory(root).map_err(WriteError::at(root))?;
+        // The names alone are not enough: FAT's lead to nothing until what was renamed is written once more.
+        sync_filesystem(root).map_err(WriteError::at(root))?;
         Ok(())
     }
 }

@@ -26,6 +26,7 @@ pub fn cell(id: &str) -> Cell {
         on: None,
         labels: std::collections::BTreeMap::new(),
         activity: Vec::new(),
+        reach: None,
     }
 }
 

@@ -77,6 +77,7 @@ fn measured() -> Cell {
         on: None,
         labels: std::collections::BTreeMap::new(),
         activity: Vec::new(),
+        reach: None,
     }
 }
 

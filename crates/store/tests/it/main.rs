@@ -3,9 +3,11 @@
 
 mod common;
 mod crash;
+mod damaged;
 mod fixtures;
 mod import;
 mod journal;
 mod reference;
 mod replay;
 mod runs;
+mod undo;

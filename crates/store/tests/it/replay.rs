@@ -1,6 +1,6 @@
 //! From the journal to the record.
 
-use flashmark_store::{Ending, Entry, RECORD_FILE, Resumed};
+use flashmark_store::{Ending, Entry, HEADER_FILE, RECORD_FILE, Resumed};
 use record::{Ended, Flag, Health, Skip, Stop, Temperature};
 
 use crate::common::{Sandbox, cell, host, software};
@@ -127,6 +127,7 @@ fn of_record_and_journal_either_is_enough() {
     assert_eq!(run.load().unwrap(), record, "a damaged record");
     run.write_record(&record).unwrap();
     std::fs::write(run.journal_path(), "damaged\nlines\n").unwrap();
+    std::fs::remove_file(run.path().join(HEADER_FILE)).unwrap();
     assert_eq!(run.load().unwrap(), record, "a damaged journal");
     std::fs::remove_file(run.journal_path()).unwrap();
     assert_eq!(run.load().unwrap(), record, "no journal");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use flashmark_store::{CreateError, Ending, Entry, RunDir, Store, atomic_write};
+use flashmark_store::{CreateError, Ending, Entry, HEADER_FILE, RunDir, Store, atomic_write};
 use record::Ended;
 
 use crate::common::{Sandbox, cell, opening, writer};
@@ -12,16 +12,22 @@ fn complete() -> Entry {
     Entry::Ended(Ending { ended: Ended::Complete, ..Ending::default() })
 }
 
+/// Makes a run one of which nobody can say what it was.
+fn headless(run: &RunDir, journal: &str) {
+    fs::write(run.journal_path(), journal).unwrap();
+    fs::remove_file(run.path().join(HEADER_FILE)).unwrap();
+}
+
 fn names(sandbox: &Sandbox) -> Vec<String> {
     sandbox.store.runs().unwrap().iter().map(|run| run.dir.name().to_owned()).collect()
 }
 
 #[test]
-fn a_new_run_is_its_directory_with_a_journal_and_nothing_else() {
+fn a_new_run_is_its_directory_with_a_journal_the_copy_of_its_first_line_and_nothing_else() {
     let sandbox = Sandbox::new();
     sandbox.store.create("one", &opening("one")).unwrap();
     let tree: Vec<String> = sandbox.tree().iter().map(|path| path.display().to_string()).collect();
-    assert_eq!(tree, ["runs", "runs/one", "runs/one/journal.jsonl"]);
+    assert_eq!(tree, ["runs", "runs/one", "runs/one/header.jsonl", "runs/one/journal.jsonl"]);
     assert_eq!(fs::metadata(sandbox.store.root()).unwrap().permissions().mode() & 0o777, 0o700, "serial numbers are in there");
 }
 
@@ -93,7 +99,7 @@ fn the_list_says_what_each_run_is_and_hides_no_damaged_one() {
     sandbox.run("1-done", &[cell("a").into(), cell("b").into(), cell("c").into(), complete()]);
     let live = sandbox.run("2-live", &[]);
     let _writing = writer(&live);
-    fs::write(sandbox.run("3-damaged", &[cell("a").into()]).journal_path(), "0\n1\n").unwrap();
+    headless(&sandbox.run("3-damaged", &[cell("a").into()]), "0\n1\n");
     sandbox.run("4-killed", &[cell("a").into()]);
     fs::create_dir(sandbox.store.root().join("5-empty")).unwrap();
     fs::create_dir(sandbox.store.root().join(".flashmark-1-0.tmp")).unwrap();
@@ -115,7 +121,7 @@ fn the_list_says_what_each_run_is_and_hides_no_damaged_one() {
     insta::assert_snapshot!(lines.join("\n"), @r#"
     1-done: sim:card quick Complete 3/3
     2-live: sim:card quick Running 0/3
-    3-damaged: the journal 'DIR/runs/3-damaged/journal.jsonl' is damaged in line 1: it is too short; it cannot be resumed, start a new run
+    3-damaged: the journal 'DIR/runs/3-damaged/journal.jsonl' does not say what was run: its first line is damaged (it is too short); start a new run, `flashmark show --salvage` shows what is left of this one
     4-killed: sim:card quick Interrupted 1/3
     5-empty: cannot read the journal 'DIR/runs/5-empty/journal.jsonl': No such file or directory (os error 2); name another run, `flashmark runs` lists them
     "#);
@@ -187,9 +193,10 @@ fn the_last_unfinished_run_is_neither_complete_nor_live_nor_damaged() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.store.last_unfinished().unwrap(), None);
     let wanted = sandbox.run("a-killed", &[cell("a").into()]);
-    sandbox.run("b-done", &[complete()]);
+    let done = sandbox.run("b-done", &[complete()]);
+    done.write_record(&done.replay().unwrap().record).unwrap();
     let _writing = writer(&sandbox.run("c-live", &[]));
-    fs::write(sandbox.run("d-damaged", &[]).journal_path(), "").unwrap();
+    headless(&sandbox.run("d-damaged", &[]), "");
     assert_eq!(sandbox.store.last_unfinished().unwrap(), Some(wanted));
 }
 

@@ -1,0 +1,226 @@
+//! Which line is which: numbers that are part of what the checksum covers.
+//!
+//! A line of form 2 begins with its number, counted from 1 (the header), and with the checksum of the header of its journal:
+//! `{"line":7,"of":"1a2b3c4d",` and then the event as in form 1. So a line that is missing, doubled, out of order or from another
+//! journal is known. Lines of form 1 have neither.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::damage::{Damage, Wrong};
+use crate::line::{Piece, checksum};
+
+/// How the lines behind the header are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// By their place alone: form 1.
+    Place,
+    /// By the number they carry: form 2.
+    Number {
+        /// The checksum of the header.
+        of: u32,
+        /// The number of the next line that is written.
+        next: u64,
+    },
+}
+
+impl Numbering {
+    /// The JSON text of an event as the next line holds it.
+    pub fn number(self, json: &str) -> String {
+        match (self, json.strip_prefix('{')) {
+            (Numbering::Number { of, next }, Some(rest)) => format!("{{\"line\":{next},\"of\":\"{of:08x}\",{rest}"),
+            _ => json.to_owned(),
+        }
+    }
+
+    /// The same for the line after that.
+    pub fn advance(&mut self) {
+        if let Numbering::Number { next, .. } = self {
+            *next = next.saturating_add(1);
+        }
+    }
+}
+
+/// A line that carries a number.
+pub(crate) struct Numbered {
+    pub number: u64,
+    pub of: u32,
+    /// The event, as in form 1.
+    pub json: Vec<u8>,
+}
+
+/// Takes number and header's checksum off a line of form 2; none where it is no such line.
+pub(crate) fn split(line: &[u8]) -> Option<Numbered> {
+    let rest = line.strip_prefix(b"{\"line\":")?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
+    let rest = rest[digits..].strip_prefix(b",\"of\":\"")?;
+    let (of, rest) = rest.split_at_checked(8)?;
+    let of = u32::from_str_radix(std::str::from_utf8(of).ok()?, 16).ok()?;
+    let json = [b"{", rest.strip_prefix(b"\",")?].concat();
+    Some(Numbered { number, of, json })
+}
+
+/// The events of a journal in the order in which they were written, each with the number of its line, and what was found wrong.
+#[derive(Default)]
+pub(crate) struct Ordered {
+    pub events: Vec<(u64, Vec<u8>)>,
+    pub damage: Vec<Damage>,
+    /// The number of the line that comes next.
+    pub next: u64,
+}
+
+/// Whether a line looks like the first one of a journal.
+pub(crate) fn looks_like_header(json: &[u8]) -> bool {
+    [&b"{\"form\":\"flashmark-journal/"[..], b"{\"line\":1,\"form\":\"flashmark-journal/"].iter().any(|start| json.starts_with(start))
+}
+
+/// The id of the cell whose result a damaged line held, where that can still be read.
+fn held_cell(bytes: &[u8]) -> Vec<String> {
+    let start: &[u8] = b"\"cell\":{\"id\":\"";
+    // Number and checksums come before it; further in, other texts begin.
+    let head = &bytes[..bytes.len().min(400)];
+    let Some(place) = head.windows(start.len()).position(|window| window == start) else { return Vec::new() };
+    let id = head[place + start.len()..].split(|byte| *byte == b'"').next().unwrap_or_default();
+    std::str::from_utf8(id).map(|id| vec![id.to_owned()]).unwrap_or_default()
+}
+
+/// Lines of form 1: each is what its place says. `header` is the first line's text.
+pub(crate) fn by_place(pieces: &[Piece<'_>], header: &[u8]) -> Ordered {
+    let mut found = Ordered::default();
+    let (mut seen, mut repeated, mut foreign) = (HashSet::new(), false, false);
+    let mut previous: &[u8] = b"";
+    for (number, piece) in (1..).zip(pieces) {
+        match *piece {
+            Piece::Bad { .. } if number == 1 => Damage::of_line(1, Wrong::Header).join(&mut found.damage),
+            Piece::Bad { bytes, reason } => {
+                let cells = held_cell(bytes);
+                Damage { cells, ..Damage::of_line(number, Wrong::Flipped(reason.to_owned())) }.join(&mut found.damage);
+            }
+            Piece::Line(json) => {
+                let is_header = json == header;
+                foreign = !is_header && (foreign || looks_like_header(json));
+                let twice = !seen.insert(json) && (is_header || repeated || previous == json && json.starts_with(b"{\"cell\":"));
+                repeated |= is_header && twice;
+                if foreign {
+                    Damage::of_line(number - 1, Wrong::Foreign).join(&mut found.damage);
+                } else if twice {
+                    Damage::of_line(number, Wrong::Doubled).join(&mut found.damage);
+                } else if !is_header {
+                    found.events.push((number, json.to_owned()));
+                }
+                previous = json;
+            }
+        }
+    }
+    found.next = pieces.len() as u64 + 1;
+    found
+}
+
+/// A stretch that is no line of this journal, and the number of the line before it.
+struct Gap<'a> {
+    after: u64,
+    bytes: &'a [u8],
+    reason: &'static str,
+}
+
+/// Lines of form 2: each is what its number says. `header` is the first line's text.
+pub(crate) fn by_number(pieces: &[Piece<'_>], header: &[u8]) -> Ordered {
+    let own = checksum(header);
+    let mut found = ByNumber::default();
+    let mut has_header = false;
+    for piece in pieces {
+        match *piece {
+            Piece::Line(json) if json == header => {
+                if std::mem::replace(&mut has_header, true) {
+                    found.damaged(1, Wrong::Doubled);
+                }
+                found.before = found.before.max(1);
+            }
+            Piece::Line(json) => match split(json).filter(|line| line.of == own && line.number > 1) {
+                Some(line) => found.take(line),
+                None => found.damaged(found.before, Wrong::Foreign),
+            },
+            Piece::Bad { bytes, reason } => found.bad.push(Gap { after: found.before, bytes, reason }),
+        }
+    }
+    let ByNumber { mut ordered, bad, .. } = found;
+    ordered.events.sort_by_key(|(number, _)| *number);
+    ordered.name_gaps(&bad, has_header);
+    ordered
+}
+
+/// Lines of form 2, being read.
+#[derive(Default)]
+struct ByNumber<'a> {
+    ordered: Ordered,
+    bad: Vec<Gap<'a>>,
+    /// Checksums of the events, by number.
+    seen: HashMap<u64, u32>,
+    /// The highest number so far.
+    before: u64,
+}
+
+impl ByNumber<'_> {
+    fn damaged(&mut self, number: u64, wrong: Wrong) {
+        Damage::of_line(number, wrong).join(&mut self.ordered.damage);
+    }
+
+    fn take(&mut self, line: Numbered) {
+        let event = checksum(&line.json);
+        match self.seen.insert(line.number, event) {
+            Some(first) if first == event => return self.damaged(line.number, Wrong::Doubled),
+            // Two lines with one number and different events: neither is made up, so both count.
+            Some(_) => self.damaged(line.number, Wrong::Misplaced),
+            None if line.number < self.before => self.damaged(line.number, Wrong::Misplaced),
+            None => {}
+        }
+        self.before = self.before.max(line.number);
+        self.ordered.events.push((line.number, line.json));
+    }
+}
+
+impl Ordered {
+    /// Gives each bad stretch the number of a line that is not there, as far as there are some; the other numbers are missing.
+    fn name_gaps(&mut self, bad: &[Gap<'_>], has_header: bool) {
+        let mut bad = bad.iter().peekable();
+        let mut before = u64::from(has_header);
+        let numbers: Vec<u64> = self.events.iter().map(|(number, _)| *number).collect();
+        let mut found = Vec::new();
+        // Behind the last line no number is known to be missing: each bad stretch counts as one.
+        for number in numbers.into_iter().map(Some).chain([None]) {
+            while let Some(gap) = bad.next_if(|gap| number.is_none_or(|number| gap.after < number)) {
+                let is_line = number.is_none_or(|number| before.saturating_add(1) < number);
+                before = before.saturating_add(u64::from(is_line));
+                gap.damage(before, is_line).join(&mut found);
+            }
+            let Some(number) = number else { break };
+            if before.saturating_add(1) < number {
+                let (first, wrong) = if before == 0 { (2, Wrong::Header) } else { (before + 1, Wrong::Missing) };
+                if wrong == Wrong::Header {
+                    Damage::of_line(1, wrong).join(&mut found);
+                }
+                if first < number {
+                    Damage { first, last: number - 1, wrong: Wrong::Missing, cells: Vec::new() }.join(&mut found);
+                }
+            }
+            before = before.max(number);
+        }
+        if before == 0 {
+            Damage::of_line(1, Wrong::Header).join(&mut found);
+        }
+        self.next = before.max(1).saturating_add(1);
+        found.append(&mut self.damage);
+        self.damage = found;
+    }
+}
+
+impl Gap<'_> {
+    fn damage(&self, number: u64, is_line: bool) -> Damage {
+        let wrong = match (is_line, number) {
+            (false, _) => return Damage::of_line(self.after, Wrong::Junk),
+            (true, 1) => return Damage::of_line(1, Wrong::Header),
+            (true, _) => Wrong::Flipped(self.reason.to_owned()),
+        };
+        Damage { cells: held_cell(self.bytes), ..Damage::of_line(number, wrong) }
+    }
+}

@@ -1,0 +1,81 @@
+//! What can be read of a run at all, also where the journal does not say what was run.
+
+use std::path::Path;
+
+use record::Cell;
+use serde_json::Value;
+
+use crate::damage::{Damage, Wrong};
+use crate::journal::{Entry, JournalError, Opening};
+use crate::line::{Piece, scan};
+use crate::numbering::{Numbered, Ordered, split};
+use crate::reading::{self, Contents, find_header};
+use crate::replay::{Replayed, replay};
+
+/// What is left of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Salvage {
+    /// All of it, where the journal says what was run.
+    pub replayed: Option<Replayed>,
+    /// Why it does not.
+    pub header: Option<String>,
+    /// The results, in the order in which they were written; a cell that was measured again is there more than once.
+    pub cells: Vec<Cell>,
+    /// Results that this version does not understand as a whole, as they stand in the journal, by line.
+    pub parts: Vec<(u64, Value)>,
+    /// What is lost.
+    pub damage: Vec<Damage>,
+}
+
+/// Reads what can be read. Errors only where there is no file.
+pub(crate) fn salvage(journal: &Path) -> Result<Salvage, JournalError> {
+    let bytes = reading::bytes_of(journal)?;
+    let copy = reading::copy_of_header(journal);
+    let whole = reading::parse::<Opening, Entry>(&bytes, &copy, journal);
+    let found = scan(&bytes);
+    let ordered = match find_header(&found.pieces, &copy) {
+        Ok(header) => header.order(&found.pieces),
+        Err(_) => without_header(&found.pieces),
+    };
+    let Ordered { events, damage, .. } = ordered;
+    let (mut cells, mut parts) = (Vec::new(), Vec::new());
+    for (number, json) in events {
+        match serde_json::from_slice(&json) {
+            Ok(Entry::Cell(cell)) => cells.push(*cell),
+            Ok(_) => {}
+            Err(_) => parts.extend(part(&json).map(|value| (number, value))),
+        }
+    }
+    let (replayed, header, damage) = match whole {
+        Ok(contents) => told(contents),
+        Err(error) => (None, Some(error.to_string()), damage),
+    };
+    Ok(Salvage { replayed, header, cells, parts, damage })
+}
+
+fn told(contents: Contents<Opening, Entry>) -> (Option<Replayed>, Option<String>, Vec<Damage>) {
+    let replayed = replay(contents);
+    let damage = replayed.damage.clone();
+    (Some(replayed), None, damage)
+}
+
+/// A result that is no [`Cell`] of this version.
+fn part(json: &[u8]) -> Option<Value> {
+    let mut value: Value = serde_json::from_slice(json).ok()?;
+    value.get_mut("cell").map(Value::take)
+}
+
+/// Every line that passes its checksum, whichever journal it was written for.
+fn without_header(pieces: &[Piece<'_>]) -> Ordered {
+    let mut found = Ordered::default();
+    for (place, piece) in (1..).zip(pieces) {
+        match *piece {
+            Piece::Bad { reason, .. } => found.damage.push(Damage::of_line(place, Wrong::Flipped(reason.to_owned()))),
+            Piece::Line(json) => match split(json) {
+                Some(Numbered { number, json, .. }) => found.events.push((number, json)),
+                None => found.events.push((place, json.to_owned())),
+            },
+        }
+    }
+    found
+}

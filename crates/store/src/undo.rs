@@ -1,0 +1,313 @@
+//! What lay on a medium before it was overwritten, kept on disk until it is put back.
+//!
+//! A file in the run's directory, one piece after the other, each with checksums of its own: a damaged one costs only itself, and a
+//! torn one at the end was never sealed, so nothing has been overwritten there.
+
+mod damage;
+mod frame;
+mod room;
+mod survey;
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use record::units::Bytes;
+use rustix::fs::OFlags;
+
+pub use damage::UndoDamage;
+use frame::frame;
+use survey::{Kept, Survey, header_at, read, survey};
+
+use crate::atomic::{WriteError, parent_of, sync_directory};
+
+/// Name of the undo log in a run's directory.
+pub const UNDO_FILE: &str = "undo.log";
+/// The most that is kept in one piece, in bytes.
+pub const MOST_PIECE_BYTES: u64 = 1 << 20;
+
+/// What is lent, and not yet put back. Dropping it leaves the file for another process.
+#[derive(Debug)]
+pub struct UndoLog {
+    file: File,
+    path: PathBuf,
+    medium: String,
+    pieces: Vec<Piece>,
+    kept: Vec<Kept>,
+    damage: Vec<UndoDamage>,
+    /// Where the next piece goes.
+    end: u64,
+    next: u64,
+    /// A write failed: what the kernel could not write it forgets, and a second attempt would only seem to succeed.
+    closed: bool,
+}
+
+/// Something that lay on the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it lay.
+    pub offset_bytes: u64,
+    /// How long it is.
+    pub bytes: u64,
+    /// Whether it can be read as it was kept.
+    pub sound: bool,
+}
+
+/// What a run has not put back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owed {
+    /// The medium in words for people; empty where that is damaged.
+    pub medium: String,
+    /// How many pieces.
+    pub pieces: usize,
+    /// All of them together, in bytes.
+    pub bytes: u64,
+    /// Where the first of them lay; none where only damage is left.
+    pub first_offset_bytes: Option<u64>,
+}
+
+/// An undo log could not be made, added to, read or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// There is too little room for it. Nothing was kept.
+    #[error("what is overwritten is kept in '{}' first: {} are needed there, {} are there; set FLASHMARK_HOME to a directory with more room", directory.display(), Bytes(*needed_bytes), Bytes(*there_bytes))]
+    Room {
+        /// Where it was to be.
+        directory: PathBuf,
+        /// What it needs.
+        needed_bytes: u64,
+        /// What is there.
+        there_bytes: u64,
+    },
+    /// This process may not make files of that size. Nothing was kept.
+    #[error("what is overwritten is kept in '{}' first: {} are needed there, and no file may grow beyond {}; raise the limit (ulimit -f), or set FLASHMARK_HOME to another file system", directory.display(), Bytes(*needed_bytes), Bytes(*most_bytes))]
+    Limit {
+        /// Where it was to be.
+        directory: PathBuf,
+        /// What it needs.
+        needed_bytes: u64,
+        /// The largest file that is allowed.
+        most_bytes: u64,
+    },
+    /// The run has one that is not empty.
+    #[error("'{}' holds what this run has not put back yet; put it back first: flashmark restore", .0.display())]
+    Owing(PathBuf),
+    /// A piece is longer than [`MOST_PIECE_BYTES`].
+    #[error("{} are too much for one piece of an undo log; at most {} go in one", Bytes(*.0), Bytes(MOST_PIECE_BYTES))]
+    TooLong(u64),
+    /// The log has fewer pieces.
+    #[error("the undo log '{}' has {there} pieces; there is no piece {number} (the first is 0)", path.display())]
+    NoPiece {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        number: usize,
+        /// How many there are.
+        there: usize,
+    },
+    /// A piece cannot be read as it was kept.
+    #[error("{} at {} cannot be put back: the copy in '{}' is damaged", Bytes(*bytes), Bytes(*offset_bytes), path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where on the medium it lay.
+        offset_bytes: u64,
+        /// How long it is.
+        bytes: u64,
+    },
+    /// It could not be read.
+    #[error("cannot read the undo log '{}': {source}; it is needed to put back what was overwritten, make it readable and try again", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A write to it has failed; nothing more is kept, and nothing more may be overwritten.
+    #[error("the undo log '{}' is closed after a failed write; what was kept before can be put back: flashmark restore", .0.display())]
+    Closed(PathBuf),
+    /// It could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+impl UndoLog {
+    /// Makes the log in a run's directory, with room for so many bytes in pieces of 4 KiB and more.
+    pub(crate) fn create(directory: &Path, medium: &str, room_bytes: u64) -> Result<UndoLog, UndoError> {
+        let path = directory.join(UNDO_FILE);
+        remove_empty(&path)?;
+        let at = WriteError::at(&path);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path).map_err(&at)?;
+        drop(at);
+        let mut log = UndoLog::over(file, path, Survey::default());
+        log.next = 0;
+        // A header takes 40 bytes: a hundredth of 4 KiB.
+        let needed_bytes = room_bytes.saturating_add(room_bytes / 64).saturating_add(1 << 16);
+        let medium: String = medium.chars().take(250).collect();
+        let begun = room::make(&log.file, directory, needed_bytes)
+            .and_then(|()| log.keep(0, medium.as_bytes()))
+            .and_then(|()| log.seal())
+            .and_then(|()| Ok(sync_directory(directory).map_err(WriteError::at(&log.path))?));
+        if let Err(error) = begun {
+            // An empty log owes nothing; the next one takes its place.
+            let _ = fs::remove_file(&log.path);
+            return Err(error);
+        }
+        log.medium = medium;
+        log.pieces.clear();
+        log.kept.clear();
+        Ok(log)
+    }
+
+    /// The log in a run's directory, if there is one. Every piece is read once, to see whether it is sound.
+    pub(crate) fn open(directory: &Path) -> Result<Option<UndoLog>, UndoError> {
+        let path = directory.join(UNDO_FILE);
+        let unreadable = |source| UndoError::Read { path: path.clone(), source };
+        let Some(file) = open_regular(&path, true).map_err(unreadable)? else { return Ok(None) };
+        let found = survey(&file, true).map_err(unreadable)?;
+        Ok(Some(UndoLog::over(file, path, found)))
+    }
+
+    fn over(file: File, path: PathBuf, found: Survey) -> UndoLog {
+        let Survey { pieces: kept, medium, damage, end, next, .. } = found;
+        let pieces = kept.iter().map(piece).collect();
+        UndoLog { file, path, medium: medium.unwrap_or_default(), pieces, kept, damage, end, next, closed: false }
+    }
+
+    /// The medium in words for people, as it was given; empty where that is damaged.
+    pub fn medium(&self) -> &str {
+        &self.medium
+    }
+
+    /// Keeps what lies at this place, at most [`MOST_PIECE_BYTES`]. It is safe after the next [`UndoLog::seal`], not before.
+    ///
+    /// After an error of writing nothing more is kept.
+    pub fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), UndoError> {
+        if self.closed {
+            return Err(UndoError::Closed(self.path.clone()));
+        }
+        let bytes = data.len() as u64;
+        if bytes > MOST_PIECE_BYTES {
+            return Err(UndoError::TooLong(bytes));
+        }
+        let framed = frame(self.next, offset_bytes, data);
+        self.write(&framed)?;
+        let header = header_at(&self.file, self.end).ok().flatten();
+        let Some(header) = header else {
+            return Err(self.close(io::Error::other("what was written cannot be read back")));
+        };
+        self.kept.push(Kept { header, at: self.end, sound: true });
+        self.pieces.push(Piece { offset_bytes, bytes, sound: true });
+        self.end += framed.len() as u64;
+        self.next = self.next.saturating_add(1);
+        Ok(())
+    }
+
+    fn write(&mut self, framed: &[u8]) -> Result<(), UndoError> {
+        // A torn piece of an earlier process is overwritten, and may be longer.
+        let cut = self.file.metadata().and_then(|meta| if meta.len() > self.end { self.file.set_len(self.end) } else { Ok(()) });
+        cut.and_then(|()| self.file.write_all_at(framed, self.end)).map_err(|error| self.close(error))
+    }
+
+    fn close(&mut self, error: io::Error) -> UndoError {
+        self.closed = true;
+        WriteError::at(&self.path)(error).into()
+    }
+
+    /// When this returns, everything kept so far outlives the process and a power cut.
+    pub fn seal(&mut self) -> Result<(), UndoError> {
+        if self.closed {
+            return Err(UndoError::Closed(self.path.clone()));
+        }
+        self.file.sync_data().map_err(|error| self.close(error))
+    }
+
+    /// What is kept, in the order of keeping. It is put back in the reverse order.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Reads a piece by its place in [`UndoLog::pieces`]; returns where it lay.
+    pub fn read(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, UndoError> {
+        let kept = self.piece(number)?;
+        let Piece { offset_bytes, bytes, .. } = piece(&kept);
+        let failed = |source| UndoError::Read { path: self.path.clone(), source };
+        let is_header_sound = header_at(&self.file, kept.at).map_err(failed)? == Some(kept.header);
+        if !is_header_sound || !read(&self.file, &kept, data).map_err(failed)? {
+            data.clear();
+            return Err(UndoError::Damaged { path: self.path.clone(), offset_bytes, bytes });
+        }
+        Ok(offset_bytes)
+    }
+
+    /// Whether what is on the medium now is what was kept, by the checksum in the piece's header. So it can be told of a piece
+    /// whose copy is damaged that it was never overwritten, or is back already.
+    pub fn is_as_kept(&self, number: usize, on_medium: &[u8]) -> Result<bool, UndoError> {
+        Ok(self.piece(number)?.header.fits(on_medium))
+    }
+
+    fn piece(&self, number: usize) -> Result<Kept, UndoError> {
+        let there = self.kept.len();
+        self.kept.get(number).copied().ok_or_else(|| UndoError::NoPiece { path: self.path.clone(), number, there })
+    }
+
+    /// What was found when the log was opened that is not as it was written.
+    pub fn damage(&self) -> &[UndoDamage] {
+        &self.damage
+    }
+
+    /// Everything is back: the file goes, durably.
+    pub fn clear(self) -> Result<(), UndoError> {
+        let at = WriteError::at(&self.path);
+        fs::remove_file(&self.path).map_err(&at)?;
+        Ok(sync_directory(parent_of(&self.path)).map_err(&at)?)
+    }
+}
+
+fn piece(kept: &Kept) -> Piece {
+    Piece { offset_bytes: kept.header.offset_bytes, bytes: u64::from(kept.header.length), sound: kept.sound }
+}
+
+/// What a run's directory says is owed; none where there is no log, or an empty one. Reads headers only.
+pub(crate) fn owed(directory: &Path) -> Option<Owed> {
+    let file = open_regular(&directory.join(UNDO_FILE), false).ok().flatten()?;
+    let found = survey(&file, false).ok()?;
+    if !owes(&found) {
+        return None;
+    }
+    let bytes = found.pieces.iter().map(|kept| u64::from(kept.header.length)).sum();
+    let first_offset_bytes = found.pieces.iter().map(|kept| kept.header.offset_bytes).min();
+    Some(Owed { medium: found.medium.unwrap_or_default(), pieces: found.pieces.len(), bytes, first_offset_bytes })
+}
+
+fn owes(found: &Survey) -> bool {
+    !found.pieces.is_empty() || found.damage.iter().any(UndoDamage::is_loss)
+}
+
+/// What was begun and never used: the process was ended before anything was kept.
+fn remove_empty(path: &Path) -> Result<(), UndoError> {
+    let unreadable = |source| UndoError::Read { path: path.to_owned(), source };
+    let Some(file) = open_regular(path, false).map_err(unreadable)? else { return Ok(()) };
+    if owes(&survey(&file, false).map_err(unreadable)?) {
+        return Err(UndoError::Owing(path.to_owned()));
+    }
+    Ok(fs::remove_file(path).map_err(WriteError::at(path))?)
+}
+
+/// A file that is there and no link, pipe or device; none where there is nothing. Where it cannot be written to, it is opened for
+/// reading: what it holds can be put back from there as well.
+fn open_regular(path: &Path, to_write: bool) -> io::Result<Option<File>> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let open = |to_write| OpenOptions::new().read(true).write(to_write).custom_flags(flags).open(path);
+    let may_not = |error: &io::Error| matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem);
+    let file = match open(to_write) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if to_write && may_not(&error) => open(false)?,
+        other => other?,
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    Ok(Some(file))
+}

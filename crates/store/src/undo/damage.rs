@@ -1,0 +1,67 @@
+//! What of an undo log cannot be trusted, in words.
+
+use std::fmt;
+
+use record::units::Bytes;
+
+/// Something in an undo log that is not as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoDamage {
+    /// The copy of what lay there is damaged.
+    Data {
+        /// Where on the medium it lay.
+        offset_bytes: u64,
+        /// How long it is.
+        bytes: u64,
+    },
+    /// Pieces of which not even the place is known, by their numbers in the order of keeping, from 1.
+    Lost {
+        /// The first.
+        first: u64,
+        /// The last.
+        last: u64,
+    },
+    /// The end of the log cannot be read: whether pieces lay there is not known.
+    Tail {
+        /// Length of that end, in bytes.
+        bytes: u64,
+    },
+    /// The last piece was being kept when the program was ended. Nothing has been overwritten there.
+    Torn {
+        /// Where on the medium it lies.
+        offset_bytes: u64,
+        /// How long it is.
+        bytes: u64,
+    },
+}
+
+impl UndoDamage {
+    /// Whether something may be missing that was overwritten.
+    pub fn is_loss(&self) -> bool {
+        !matches!(self, UndoDamage::Torn { .. })
+    }
+}
+
+impl fmt::Display for UndoDamage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            UndoDamage::Data { offset_bytes, bytes } => {
+                write!(f, "{} at {} cannot be put back: the copy is damaged", Bytes(bytes), Bytes(offset_bytes))
+            }
+            UndoDamage::Lost { first, last } if first == last => {
+                write!(f, "piece {first} of the undo log is lost: where it lay is not known, at most 1 MiB is missing")
+            }
+            UndoDamage::Lost { first, last } => {
+                let most = last.abs_diff(first).saturating_add(1);
+                write!(f, "pieces {first} to {last} of the undo log are lost: where they lay is not known, at most {most} MiB are missing")
+            }
+            UndoDamage::Tail { bytes } => {
+                write!(f, "the last {} of the undo log cannot be read: whether something is missing is not known", Bytes(bytes))
+            }
+            UndoDamage::Torn { offset_bytes, bytes } => {
+                let (bytes, place) = (Bytes(bytes), Bytes(offset_bytes));
+                write!(f, "{bytes} at {place} were being kept when the program was ended: nothing was overwritten there")
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A piece as it lies in an undo log: a header of 40 bytes, then the data.
+//!
+//! Little-endian: magic (8 bytes), number (8), offset on the medium (8), length of the data (4), mask (4), CRC-32C of the data (4),
+//! CRC-32C of the 36 bytes before (4). What is lent may hold an undo log itself (a medium that was somebody's results disk), and
+//! whoever looks for the next header behind a damaged one must not take that for ours. So the data is combined with a mask
+//! (exclusive or, the four bytes over and over) in which the magic does not occur; 0 where it does not occur anyway.
+
+use crate::line::checksum;
+
+/// Bytes before the data of each piece.
+pub(super) const HEADER_BYTES: u64 = 40;
+/// Not text, and with a newline, so that a copy in text mode shows.
+pub(super) const MAGIC: [u8; 8] = *b"\x89FMUNDO\n";
+
+/// What stands before the data of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    /// Counted from 1; number 0 is the medium in words.
+    pub number: u64,
+    /// Where on the medium it lay.
+    pub offset_bytes: u64,
+    /// Of the data.
+    pub length: u32,
+    mask: u32,
+    /// Of the data without the mask.
+    pub checksum: u32,
+}
+
+impl Header {
+    /// From 40 bytes; none where they are no header or a damaged one.
+    pub fn read(bytes: &[u8]) -> Option<Header> {
+        let rest = bytes.strip_prefix(&MAGIC)?;
+        let mut words = rest.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        let mut word = || words.next();
+        let mut long = || Some(u64::from(word()?) | u64::from(word()?) << 32);
+        let (number, offset_bytes) = (long()?, long()?);
+        let header = Header { number, offset_bytes, length: word()?, mask: word()?, checksum: word()? };
+        (word()? == checksum(bytes.get(..36)?)).then_some(header)
+    }
+
+    /// Takes the mask off, or puts it on.
+    pub fn unmask(&self, data: &mut [u8]) {
+        apply(self.mask, data);
+    }
+
+    /// Whether this is the data that was kept, without the mask.
+    pub fn fits(&self, data: &[u8]) -> bool {
+        data.len() as u64 == u64::from(self.length) && checksum(data) == self.checksum
+    }
+}
+
+/// A piece as it is written: header and data. `data` is shorter than 4 GiB.
+pub(super) fn frame(number: u64, offset_bytes: u64, data: &[u8]) -> Vec<u8> {
+    let (mask, masked) = masked(data);
+    let mut bytes = Vec::with_capacity(HEADER_BYTES as usize + data.len());
+    bytes.extend(MAGIC);
+    bytes.extend(number.to_le_bytes());
+    bytes.extend(offset_bytes.to_le_bytes());
+    bytes.extend((data.len() as u32).to_le_bytes());
+    bytes.extend(mask.to_le_bytes());
+    bytes.extend(checksum(data).to_le_bytes());
+    bytes.extend(checksum(&bytes).to_le_bytes());
+    bytes.extend(masked);
+    bytes
+}
+
+/// The data with the first mask in which the magic does not occur.
+fn masked(data: &[u8]) -> (u32, Vec<u8>) {
+    let mut masked = data.to_vec();
+    for attempt in 0u32.. {
+        // An odd factor: every attempt is another mask, and all four bytes change early.
+        let mask = attempt.wrapping_mul(0x9e37_79b1);
+        masked.copy_from_slice(data);
+        apply(mask, &mut masked);
+        if find_magic(&masked).is_none() {
+            return (mask, masked);
+        }
+    }
+    unreachable!("data of less than 4 GiB cannot hold the magic under every mask")
+}
+
+fn apply(mask: u32, data: &mut [u8]) {
+    if mask != 0 {
+        data.chunks_mut(4).for_each(|word| word.iter_mut().zip(mask.to_le_bytes()).for_each(|(byte, mask)| *byte ^= mask));
+    }
+}
+
+/// Where the magic occurs first.
+pub(super) fn find_magic(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(MAGIC.len()).position(|window| window == MAGIC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_back(framed: &[u8]) -> (Header, Vec<u8>) {
+        let header = Header::read(&framed[..HEADER_BYTES as usize]).unwrap();
+        let mut data = framed[HEADER_BYTES as usize..].to_vec();
+        header.unmask(&mut data);
+        (header, data)
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_piece_is_read_back_and_its_data_never_holds_the_magic(data: Vec<u8>, at in 0usize..64, number: u64, offset: u64) {
+            let mut data = data;
+            let at = at.min(data.len());
+            data.splice(at..at, MAGIC);
+            let framed = frame(number, offset, &data);
+            proptest::prop_assert_eq!(find_magic(&framed[1..]), None);
+            let (header, kept) = read_back(&framed);
+            proptest::prop_assert_eq!((header.number, header.offset_bytes), (number, offset));
+            proptest::prop_assert!(header.fits(&kept));
+            proptest::prop_assert_eq!(kept, data);
+        }
+
+        #[test]
+        fn a_header_with_a_changed_bit_is_none(at in 0usize..40, bit in 0u8..8) {
+            let mut framed = frame(3, 1 << 20, b"what lay there");
+            framed[at] ^= 1 << bit;
+            proptest::prop_assert_eq!(Header::read(&framed[..40]), None);
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_is_none() {
+        assert_eq!(Header::read(b""), None);
+        assert_eq!(Header::read(&[0; 40]), None);
+        assert_eq!(Header::read(&MAGIC), None);
+    }
+}

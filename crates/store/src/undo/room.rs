@@ -1,0 +1,40 @@
+//! Room for an undo log, before anything is lent.
+
+use std::fs::File;
+use std::path::Path;
+
+use rustix::fs::{FallocateFlags, fallocate, fstatvfs};
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+use super::UndoError;
+use crate::atomic::WriteError;
+
+/// Sets so many bytes aside for the file; where the file system cannot, compares with what is free.
+///
+/// The length of the file does not change, so that its end is where the last piece ends.
+pub(super) fn make(file: &File, directory: &Path, needed_bytes: u64) -> Result<(), UndoError> {
+    // Beyond this limit a write ends the process, and setting space aside is not held against it.
+    if let Some(most_bytes) = getrlimit(Resource::Fsize).current.filter(|most| *most < needed_bytes) {
+        return Err(UndoError::Limit { directory: directory.to_owned(), needed_bytes, most_bytes });
+    }
+    let refused = |there_bytes| UndoError::Room { directory: directory.to_owned(), needed_bytes, there_bytes };
+    loop {
+        return match fallocate(file, FallocateFlags::KEEP_SIZE, 0, needed_bytes) {
+            Ok(()) => Ok(()),
+            Err(Errno::INTR) => continue,
+            Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => Err(refused(free(file, directory)?)),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+                let there_bytes = free(file, directory)?;
+                if there_bytes < needed_bytes { Err(refused(there_bytes)) } else { Ok(()) }
+            }
+            Err(error) => Err(WriteError::at(directory)(error.into()).into()),
+        };
+    }
+}
+
+/// What this user may still write where the file is, in bytes.
+fn free(file: &File, directory: &Path) -> Result<u64, UndoError> {
+    let there = fstatvfs(file).map_err(|error| WriteError::at(directory)(error.into()))?;
+    Ok(there.f_bavail.saturating_mul(there.f_frsize))
+}

@@ -1,0 +1,268 @@
+//! What a run keeps before it overwrites it, and what is left of that after something went wrong.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use flashmark_store::{MOST_PIECE_BYTES, Owed, RunDir, Store, UNDO_FILE, UndoDamage, UndoError, UndoLog};
+use proptest::prelude::*;
+
+use crate::common::Sandbox;
+
+const MEDIUM: &str = "Generic SD 32 GB";
+
+fn data(number: usize, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| (at * 31 + number * 7) as u8).collect()
+}
+
+/// A log with pieces of these lengths, a MiB apart.
+fn filled(run: &RunDir, lengths: &[usize]) -> UndoLog {
+    let mut log = run.create_undo_log(MEDIUM, 1 << 20).unwrap();
+    for (number, bytes) in lengths.iter().enumerate() {
+        log.keep((number as u64) << 20, &data(number, *bytes)).unwrap();
+    }
+    log.seal().unwrap();
+    log
+}
+
+/// What can be put back: each piece by its place on the medium.
+fn sound(log: &mut UndoLog) -> Vec<(u64, Vec<u8>)> {
+    let mut found = Vec::new();
+    for number in 0..log.pieces().len() {
+        let (piece, mut data) = (log.pieces()[number], Vec::new());
+        let read = log.read(number, &mut data);
+        assert_eq!(read.is_ok(), piece.sound);
+        if let Ok(offset_bytes) = read {
+            assert_eq!((offset_bytes, data.len() as u64), (piece.offset_bytes, piece.bytes));
+            found.push((offset_bytes, data));
+        }
+    }
+    found
+}
+
+fn expected(lengths: &[usize]) -> Vec<(u64, Vec<u8>)> {
+    lengths.iter().enumerate().map(|(number, bytes)| ((number as u64) << 20, data(number, *bytes))).collect()
+}
+
+#[test]
+fn what_is_kept_is_read_back_by_another_process_until_it_is_cleared() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &[]);
+    assert!(run.open_undo_log().unwrap().is_none() && run.owed().is_none());
+    drop(filled(&run, &[1 << 20, 512, 4096]));
+    let path = run.path().join(UNDO_FILE);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "it is somebody's data");
+    assert_eq!(run.owed(), Some(Owed { medium: MEDIUM.to_owned(), pieces: 3, bytes: (1 << 20) + 512 + 4096, first_offset_bytes: Some(0) }));
+    insta::assert_snapshot!(sandbox.neutral(run.create_undo_log(MEDIUM, 1).unwrap_err()), @"'DIR/runs/one/undo.log' holds what this run has not put back yet; put it back first: flashmark restore");
+
+    let mut log = run.open_undo_log().unwrap().unwrap();
+    assert_eq!((log.medium(), log.damage()), (MEDIUM, &[][..]));
+    log.keep(3 << 20, &data(3, 100)).unwrap();
+    log.seal().unwrap();
+    let mut log = run.open_undo_log().unwrap().unwrap();
+    assert_eq!(sound(&mut log), expected(&[1 << 20, 512, 4096, 100]));
+    assert!(matches!(log.read(4, &mut Vec::new()), Err(UndoError::NoPiece { there: 4, .. })));
+    assert!(matches!(log.keep(0, &vec![0; MOST_PIECE_BYTES as usize + 1]), Err(UndoError::TooLong(_))));
+    log.clear().unwrap();
+    assert!(!path.exists() && run.owed().is_none());
+}
+
+#[test]
+fn a_log_that_was_begun_and_not_used_owes_nothing() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &[]);
+    drop(run.create_undo_log(MEDIUM, 1 << 20).unwrap());
+    assert_eq!(run.owed(), None);
+    fs::write(run.path().join(UNDO_FILE), "").unwrap();
+    drop(run.create_undo_log(MEDIUM, 1 << 20).unwrap());
+}
+
+#[test]
+fn cut_off_anywhere_every_whole_piece_is_there() {
+    let lengths = [700, 1, 300, 2000];
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &[]);
+    drop(filled(&run, &lengths));
+    let path = run.path().join(UNDO_FILE);
+    let whole = fs::read(&path).unwrap();
+    let ends: Vec<usize> = lengths
+        .iter()
+        .scan(40 + MEDIUM.len(), |end, bytes| {
+            *end += 40 + bytes;
+            Some(*end)
+        })
+        .collect();
+    assert_eq!(ends.last(), Some(&whole.len()));
+    for length in 0..whole.len() {
+        fs::write(&path, &whole[..length]).unwrap();
+        let mut log = run.open_undo_log().unwrap().unwrap();
+        let there = ends.iter().filter(|end| **end <= length).count();
+        assert_eq!(sound(&mut log), expected(&lengths[..there]), "cut at {length}");
+        // What is torn is overwritten by the next piece.
+        if length % 97 == 0 {
+            log.keep(9 << 20, b"more").unwrap();
+            log.seal().unwrap();
+            let mut again = run.open_undo_log().unwrap().unwrap();
+            assert_eq!(sound(&mut again).last(), Some(&(9 << 20, b"more".to_vec())), "cut at {length}");
+            assert!(again.pieces().len() == there + 1, "cut at {length}");
+        }
+    }
+}
+
+#[test]
+fn a_piece_that_holds_an_undo_log_is_not_taken_for_pieces_of_ours() {
+    let sandbox = Sandbox::new();
+    let (inner, outer) = (sandbox.run("inner", &[]), sandbox.run("outer", &[]));
+    drop(filled(&inner, &[100, 200]));
+    let lent = fs::read(inner.path().join(UNDO_FILE)).unwrap();
+    let mut log = outer.create_undo_log(MEDIUM, 1 << 20).unwrap();
+    log.keep(77 << 20, &lent).unwrap();
+    log.keep(78 << 20, b"behind it").unwrap();
+    log.seal().unwrap();
+    let path = outer.path().join(UNDO_FILE);
+    let mut bytes = fs::read(&path).unwrap();
+    let mut data = Vec::new();
+    assert_eq!((log.read(0, &mut data).unwrap(), &data), (77 << 20, &lent));
+    // The header of the piece that holds it is damaged: whoever looks for the next one passes through the data.
+    bytes[40 + MEDIUM.len() + 20] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let mut log = outer.open_undo_log().unwrap().unwrap();
+    assert_eq!(sound(&mut log), [(78 << 20, b"behind it".to_vec())]);
+    assert_eq!(log.damage(), [UndoDamage::Lost { first: 1, last: 1 }]);
+    assert!(log.is_as_kept(0, b"behind it").unwrap() && !log.is_as_kept(0, b"beside it").unwrap());
+}
+
+#[test]
+fn damage_is_said_in_words() {
+    let said = |damage: UndoDamage| damage.to_string();
+    insta::assert_snapshot!(said(UndoDamage::Data { offset_bytes: 1 << 20, bytes: 4096 }), @"4 KiB at 1 MiB cannot be put back: the copy is damaged");
+    insta::assert_snapshot!(said(UndoDamage::Lost { first: 2, last: 2 }), @"piece 2 of the undo log is lost: where it lay is not known, at most 1 MiB is missing");
+    insta::assert_snapshot!(said(UndoDamage::Lost { first: 2, last: 5 }), @"pieces 2 to 5 of the undo log are lost: where they lay is not known, at most 4 MiB are missing");
+    insta::assert_snapshot!(said(UndoDamage::Tail { bytes: 512 }), @"the last 512 B of the undo log cannot be read: whether something is missing is not known");
+    insta::assert_snapshot!(said(UndoDamage::Torn { offset_bytes: 1 << 20, bytes: 512 }), @"512 B at 1 MiB were being kept when the program was ended: nothing was overwritten there");
+}
+
+proptest! {
+    /// Bits flipped anywhere: every piece they did not touch is put back, and each that they did is named.
+    #[test]
+    fn a_damaged_piece_costs_only_itself(
+        lengths in proptest::collection::vec(1usize..3000, 1..12),
+        flips in proptest::collection::vec((any::<prop::sample::Index>(), 0u8..8), 1..4),
+    ) {
+        let sandbox = Sandbox::new();
+        let run = sandbox.run("one", &[]);
+        drop(filled(&run, &lengths));
+        let path = run.path().join(UNDO_FILE);
+        let mut bytes = fs::read(&path).unwrap();
+        let mut starts = vec![0, 40 + MEDIUM.len()];
+        lengths.iter().for_each(|length| starts.push(starts[starts.len() - 1] + 40 + length));
+        let whole = bytes.clone();
+        for (place, bit) in flips {
+            let place = place.index(bytes.len());
+            bytes[place] ^= 1 << bit;
+        }
+        fs::write(&path, &bytes).unwrap();
+        let is_whole = |number: &usize| bytes[starts[number + 1]..starts[number + 2]] == whole[starts[number + 1]..starts[number + 2]];
+        let untouched: Vec<usize> = (0..lengths.len()).filter(is_whole).collect();
+        let expected: Vec<_> = expected(&lengths).into_iter().enumerate().filter(|(number, _)| untouched.contains(number)).map(|(_, it)| it).collect();
+        let mut log = run.open_undo_log().unwrap().unwrap();
+        prop_assert_eq!(sound(&mut log), expected);
+        prop_assert_eq!(log.damage().iter().any(UndoDamage::is_loss), untouched.len() < lengths.len());
+        prop_assert!(run.owed().is_some());
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_no_pieces(bytes: Vec<u8>) {
+        let sandbox = Sandbox::new();
+        let run = sandbox.run("one", &[]);
+        fs::write(run.path().join(UNDO_FILE), &bytes).unwrap();
+        let log = run.open_undo_log().unwrap().unwrap();
+        prop_assert!(log.pieces().is_empty());
+    }
+}
+
+#[test]
+fn what_is_no_file_of_ours_is_not_followed() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.run("one", &[]);
+    let elsewhere = sandbox.path().join("elsewhere");
+    fs::write(&elsewhere, "precious").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, run.path().join(UNDO_FILE)).unwrap();
+    assert!(run.open_undo_log().is_err() && run.create_undo_log(MEDIUM, 1).is_err() && run.owed().is_none());
+    assert_eq!(fs::read(&elsewhere).unwrap(), b"precious");
+}
+
+/// The message of a refusal for want of room; nothing is left behind.
+fn refused(store: &Store, room_bytes: u64) -> String {
+    let run = store.find("one").unwrap();
+    let message = run.create_undo_log(MEDIUM, room_bytes).unwrap_err().to_string();
+    assert!(!run.path().join(UNDO_FILE).exists());
+    message.replace(&store.root().display().to_string(), "HOME")
+}
+
+#[test]
+fn too_little_room_is_refused_before_anything_is_kept() {
+    let sandbox = Sandbox::new();
+    sandbox.run("one", &[]);
+    let message = refused(&sandbox.store, 1 << 60);
+    assert!(message.contains("are needed there") && message.ends_with("set FLASHMARK_HOME to a directory with more room"), "{message}");
+}
+
+/// A mount of a small file system in memory; unmounted when dropped.
+struct SmallDisk(std::path::PathBuf);
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_small_results_disk_is_refused_before_anything_is_kept() {
+    let sandbox = Sandbox::new();
+    let at = sandbox.path().join("disk");
+    fs::create_dir(&at).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "flashmark-test"]).arg(&at).output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        skipped("needs root, to mount a small file system");
+        return;
+    }
+    let _disk = SmallDisk(at.clone());
+    let store = Store::open(at);
+    store.create("one", &crate::common::opening("one")).unwrap();
+    let message = refused(&store, 9 << 20);
+    assert!(
+        message.starts_with("what is overwritten is kept in 'HOME/one' first: 9424 KiB are needed there, ")
+            && message.contains(" are there; set FLASHMARK_HOME"),
+        "{message}"
+    );
+    let mut log = store.find("one").unwrap().create_undo_log(MEDIUM, 2 << 20).unwrap();
+    // What was set aside is there, whoever fills the rest meanwhile.
+    fs::write(store.root().join("filler"), vec![1; 4 << 20]).unwrap_err();
+    (0..2).for_each(|piece| log.keep(piece << 20, &data(0, 1 << 20)).unwrap());
+    log.seal().unwrap();
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_refused_before_anything_is_kept() {
+    let sandbox = Sandbox::new();
+    sandbox.run("one", &[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -f 4096; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+    shell.args(["--ignored", "--exact", "undo::limited_keeper"]).env("FLASHMARK_TEST_ROOT", sandbox.store.root());
+    let output = shell.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+#[ignore = "runs as a process of its own, with a limit on the size of files"]
+fn limited_keeper() {
+    let store = Store::open(std::env::var_os("FLASHMARK_TEST_ROOT").unwrap().into());
+    let message = refused(&store, 9 << 20);
+    assert!(message.ends_with("raise the limit (ulimit -f), or set FLASHMARK_HOME to another file system"), "{message}");
+}
+
+#[allow(clippy::disallowed_macros, reason = "a test that is left out says so")]
+fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}
