@@ -1,5 +1,6 @@
 //! What a running cell holds, and the pulse by which a run tells how far it is.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::content::Filler;
@@ -11,7 +12,8 @@ use crate::drive::{Limits, Load, Look, Onlookers, Places, Watch, drive, flush};
 use crate::events::{Event, Listener, Progress};
 use crate::random::Random;
 use crate::stage::KeptFile;
-use crate::{Site, Stage, Tally};
+use crate::undo::{PutBack, Trust, put_back};
+use crate::{Site, Stage, Tally, Undo};
 
 /// The type through which suites write: nothing outside the planned spans gets through.
 pub type Guarded = ExtentGuard<Box<dyn Device>>;
@@ -29,6 +31,8 @@ pub struct Bench<'a> {
     pub site: &'a Site,
     /// A staged file that an earlier cell of the same test left, for the next one; dropped before another test begins.
     pub kept: &'a mut Option<KeptFile>,
+    /// Keeps what is lent.
+    pub undo: &'a mut dyn Undo,
     /// Makes what is written.
     pub filler: &'a Filler,
     /// The cells before this one.
@@ -100,14 +104,17 @@ impl Bench<'_> {
         }
     }
 
-    /// Tells how far putting back is, after so many bytes of it more.
-    pub fn put_back(&mut self, bytes: u64, share: f64) {
-        self.pulse.wrote(bytes);
-        self.pulse.phase = "putting back what lay there";
-        let now_ns = self.medium.now();
-        if self.pulse.is_due(now_ns) {
-            self.pulse.beat(now_ns, share, &Tally::under(None, 1));
-        }
+    /// Puts back what was lent; nothing stops this but the medium.
+    pub fn put_back(&mut self) -> PutBack {
+        let Bench { medium, undo, filler, pulse, .. } = self;
+        pulse.phase = "putting back what lay there";
+        put_back(*medium, *undo, Trust::Held, filler, &mut |step| {
+            pulse.wrote(step.written_bytes);
+            if pulse.is_due(step.now_ns) {
+                pulse.beat(step.now_ns, step.share, &Tally::under(None, 1));
+            }
+            true
+        })
     }
 
     /// What the run has written so far, in bytes.
@@ -145,8 +152,13 @@ pub struct Pulse<'a> {
     pub(crate) later_ns: u64,
     pub(crate) next_ns: u64,
     pub(crate) written_bytes: u64,
+    /// Where the cell wrote last: of each stretch the last place of each lane.
+    pub(crate) written_last: VecDeque<Extent>,
     pub(crate) failed: Option<String>,
 }
+
+/// Places that are remembered of what a cell wrote last.
+const WRITTEN_LAST: usize = 8;
 
 impl Pulse<'_> {
     pub(crate) fn begin(&mut self, now_ns: u64) {
@@ -155,6 +167,14 @@ impl Pulse<'_> {
 
     pub(crate) fn wrote(&mut self, bytes: u64) {
         self.written_bytes += bytes;
+    }
+
+    /// A stretch has ended; these are the last places it wrote.
+    pub(crate) fn wrote_at(&mut self, places: &[Extent]) {
+        for place in places.iter().filter(|place| place.bytes > 0).take(WRITTEN_LAST) {
+            self.written_last.truncate(WRITTEN_LAST - 1);
+            self.written_last.push_front(*place);
+        }
     }
 
     #[inline]

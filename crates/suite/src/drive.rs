@@ -138,10 +138,11 @@ pub(crate) fn drive<'a>(
         judged_at: 0,
     };
     circuit.run(lanes, started_ns, pulse);
-    let Circuit { device, mut tally, stop, .. } = circuit;
+    let Circuit { device, mut tally, stop, places, .. } = circuit;
     tally.cpu_ns = device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
     if load.direction == Direction::Write {
         pulse.wrote(tally.bytes);
+        pulse.wrote_at(&places);
     }
     if tally.error.is_none() {
         tally.stop = stop.unwrap_or(Stop::Ops);

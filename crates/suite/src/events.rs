@@ -32,7 +32,8 @@ pub enum Event<'a> {
     Skipped(&'a Skip),
     /// A doubt about the run as a whole.
     Flagged(&'a Flag),
-    /// The medium is not as its owner left it and will be put right; or that is done. Until then the process must not be ended.
+    /// The medium is not as its owner left it and is going to be put right; or that is done, as far as it can be now. In between the process should not
+    /// be ended. What could not be put right is in the log of what was lent ([`Undo`](crate::Undo)), and the cell's note says so.
     Owing(bool),
     /// What was read, after a cell that wrote, at some places of its span: by this the medium is known again.
     Marked(&'a [Mark]),

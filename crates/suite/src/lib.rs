@@ -12,6 +12,7 @@ pub mod drive;
 mod events;
 mod ext2;
 mod figures;
+pub mod fingerprint;
 pub mod offsets;
 mod outcome;
 mod plan;
@@ -21,7 +22,7 @@ mod settings;
 mod site;
 mod stage;
 mod tally;
-mod undo;
+pub mod undo;
 
 pub use bench::{Bench, Guarded};
 pub use doubts::certainty;

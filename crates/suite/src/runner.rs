@@ -1,19 +1,24 @@
 //! The runner: cell after cell on a guarded device, telling a listener what happens.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::content::Filler;
-use device::{Device, IoError, IoErrorKind};
+use device::{Device, Extent, IoError, IoErrorKind};
 use record::units::SECOND_NS;
-use record::{Cell, Ended, PlannedCell, Skip, Stop};
+use record::{Cell, Ended, PlannedCell, Skip, Stop, TargetKind};
 
 use crate::bench::{Bench, Guarded, Pulse};
+use crate::catalogue::record_ops;
 use crate::doubts::{fleeting, impossible, lift};
+use crate::drive::flush;
 use crate::events::{Event, Listener};
+use crate::fingerprint::{read_marks, written_places};
 use crate::outcome::Outcome;
+use crate::plan::span_of;
 use crate::random::Random;
 use crate::stage::KeptFile;
-use crate::{Plan, Site, Stage, Undo, catalogue, is_filling};
+use crate::{MemoryUndo, Plan, Site, Stage, Undo, catalogue, is_filling};
 
 /// Cells that may fail one after the other before the medium is given up.
 const FAILURES_IN_A_ROW: u32 = 3;
@@ -53,6 +58,23 @@ pub struct RunEnd {
     pub elapsed_ns: u64,
 }
 
+/// What came of a cell, and what it wrote.
+struct Measured {
+    outcome: Outcome,
+    /// Why the listener ended it, where it did.
+    failed: Option<String>,
+    /// What the run has written so far, in bytes.
+    written_bytes: u64,
+    /// Where the cell wrote last.
+    written_last: Vec<Extent>,
+}
+
+impl Measured {
+    fn nothing(outcome: Outcome, written_bytes: u64) -> Measured {
+        Measured { outcome, failed: None, written_bytes, written_last: Vec::new() }
+    }
+}
+
 /// Runs the plan's cells that are not done yet.
 pub fn run<'a>(
     medium: &mut Guarded,
@@ -75,6 +97,7 @@ pub fn run<'a>(
         },
         plan,
         kept: None,
+        memory: MemoryUndo::default(),
         options,
         started_ns,
         failures: 0,
@@ -100,6 +123,8 @@ pub fn run<'a>(
 struct Runner<'a> {
     plan: &'a Plan,
     kept: Option<KeptFile>,
+    /// Keeps what is lent where nobody else does.
+    memory: MemoryUndo,
     options: RunOptions<'a>,
     filler: Filler,
     started_ns: u64,
@@ -121,7 +146,7 @@ impl Runner<'_> {
     fn prime_again(&mut self, medium: &mut Guarded, stage: &mut dyn Stage, listener: &mut dyn Listener) {
         let fills = (0..self.plan.cells.len()).filter(|index| self.is_done(*index) && is_filling(&self.plan.cells[*index]));
         for index in fills.collect::<Vec<_>>() {
-            let (outcome, _, written_bytes) = self.measure(index, self.plan.cells[index].max_ns, medium, stage, listener);
+            let Measured { outcome, written_bytes, .. } = self.measure(index, self.plan.cells[index].max_ns, medium, stage, listener);
             self.written_bytes = written_bytes;
             self.end.error = outcome.error.or(self.end.error.take());
         }
@@ -140,8 +165,13 @@ impl Runner<'_> {
             self.end.failed = Some(reason);
             return self.finish(Ended::Error);
         }
-        let (outcome, failed, written_bytes) = self.measure(index, allotted_ns, medium, stage, listener);
+        let Measured { outcome, failed, written_bytes, written_last } = self.measure(index, allotted_ns, medium, stage, listener);
         self.written_bytes = written_bytes;
+        if let Err(reason) = self.mark(planned, &outcome, &written_last, medium, listener) {
+            self.end.cells.push(outcome.cell);
+            self.end.failed = Some(reason);
+            return self.finish(Ended::Error);
+        }
         if let Some(reason) = outcome.left_out {
             return self.skip(planned, reason, listener);
         }
@@ -155,11 +185,11 @@ impl Runner<'_> {
         medium: &mut Guarded,
         stage: &mut dyn Stage,
         listener: &mut dyn Listener,
-    ) -> (Outcome, Option<String>, u64) {
+    ) -> Measured {
         let planned = &self.plan.cells[index];
         let test = match catalogue::find(&planned.test) {
             Ok(test) => test,
-            Err(error) => return (Outcome::failed(planned, error.to_string()), None, self.written_bytes),
+            Err(error) => return Measured::nothing(Outcome::failed(planned, error.to_string()), self.written_bytes),
         };
         // A staged file may lie on the medium itself: it must be gone before another test measures there.
         self.kept.take_if(|kept| kept.test != planned.test);
@@ -177,6 +207,7 @@ impl Runner<'_> {
             later_ns,
             next_ns: started_ns,
             written_bytes: self.written_bytes,
+            written_last: VecDeque::new(),
             failed: None,
         };
         let seed = Random::new(self.options.seed, &planned.id).bits();
@@ -186,6 +217,10 @@ impl Runner<'_> {
             site: self.options.site,
             kept: &mut self.kept,
             filler: &self.filler,
+            undo: match &mut self.options.undo {
+                Some(undo) => &mut **undo,
+                None => &mut self.memory,
+            },
             done: &self.end.cells,
             allotted_ns,
             seed,
@@ -197,7 +232,36 @@ impl Runner<'_> {
         outcome.cell.written_bytes = pulse.written_bytes - self.written_bytes;
         outcome.cell.flags.extend(impossible(&outcome.cell, self.options.site));
         outcome.cell.flags.extend(fleeting(&outcome.cell, self.options.site, pulse.written_bytes));
-        (outcome, pulse.failed, pulse.written_bytes)
+        let Pulse { failed, written_bytes, written_last, .. } = pulse;
+        Measured { outcome, failed, written_bytes, written_last: written_last.into() }
+    }
+
+    /// Reads places that a cell wrote and tells what is there, so that the medium is known again. It comes before the word that the cell has finished:
+    /// a finished cell is always a marked one, wherever the process is killed. Nothing of it counts as the cell's. A medium that cannot be read is left
+    /// as it is; an `Err` is the listener's.
+    fn mark(
+        &mut self,
+        planned: &PlannedCell,
+        outcome: &Outcome,
+        written_last: &[Extent],
+        medium: &mut Guarded,
+        listener: &mut dyn Listener,
+    ) -> Result<(), String> {
+        let is_kept = matches!(self.options.site.kind, TargetKind::Block | TargetKind::File) && medium.facts().keeps_data;
+        let is_written = planned.max_written_bytes > 0 && !record_ops::is_staged(planned) && outcome.left_out.is_none();
+        let is_there = outcome.error.as_ref().is_none_or(|error| error.kind == IoErrorKind::Medium);
+        // What is owed is going to be put back.
+        let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
+        if !is_kept || !is_written || !is_there || is_owed {
+            return Ok(());
+        }
+        // What is told to be there must still be there after a power cut.
+        let flushed = flush(medium);
+        let places = written_places(medium.facts(), span_of(planned), written_last, self.options.seed);
+        match flushed.and_then(|_| read_marks(medium, &places, Some(&self.filler))) {
+            Ok(marks) => listener.hear(&Event::Marked(&marks)),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Keeps a cell; `false` ends the run.
@@ -222,9 +286,11 @@ impl Runner<'_> {
         }
         self.failures += 1;
         let hopeless = error.as_ref().is_some_and(|e| matches!(e.kind, IoErrorKind::Gone | IoErrorKind::Refused | IoErrorKind::NoSpace));
+        // What is owed comes first: nothing else is done to a medium that could not be put right.
+        let owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
         self.end.error = error.or(self.end.error.take());
         self.end.ended = Ended::Error;
-        !hopeless && self.failures < FAILURES_IN_A_ROW
+        !hopeless && !owed && self.failures < FAILURES_IN_A_ROW
     }
 
     /// Takes doubts back that later cells have answered.

@@ -5,9 +5,9 @@
 //! so one read of a folded address gives a distance. All places are drawn from the run's seed: no controller can know them.
 //! The first MiB (partition table, boot code) is spared as far as addresses do not fold onto it.
 //!
-//! With `restore` what lies where it writes is read first and put back at the end, also after an interruption (`keep.rs` says why that is right
-//! where addresses fold). A raw medium that was not given away with `--erase` is probed in no other way. Then no more than `keep` is written in a row: it has to
-//! be held in memory.
+//! With `restore` what lies where it writes is read first, kept durably ([`Undo`](crate::Undo)), and put back at the end, also after an interruption (`keep.rs`
+//! says why that is right where addresses fold). A raw medium that was not given away with `--erase` is probed in no other way. Then no more than `keep` is
+//! written in a row: there has to be room for it.
 //!
 //! # What it leaves
 //! One cell. `metrics.other`: `type` (0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain; absent where time or medium ended before it was
@@ -17,22 +17,22 @@
 //! `marks_stale`, `marks_elsewhere`, `marks_lost`, `marks_unusable` (places by what they showed last).
 //! Series `marks: good` and so on: the place that was read against the place to which what was found there had been written (0: nothing of
 //! ours). On a good medium that is the diagonal, on a wraparound a saw. With `restore` also `restored_bytes` and `unrestored_bytes`: what was put back
-//! and is as it was, and what is not, though there is flash behind it.
+//! and is as it was, and what is not, though there is flash behind it; and `owed_bytes` where something is not back that still lies in the log.
 
 mod hunt;
 mod keep;
+mod owed;
 mod prober;
 mod seen;
 #[cfg(test)]
 mod tests;
 pub mod trial;
 
-use device::Extent;
 use record::units::{Bytes, KIB, MIB};
 use record::{Axis, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
 
 use self::hunt::{Found, Hunt};
-use self::prober::{Halt, Prober, Restored};
+use self::prober::{Halt, Prober};
 use self::seen::Seen;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
@@ -66,7 +66,7 @@ impl Test for Capacity {
             Setting {
                 name: "restore",
                 default: "auto",
-                about: "yes: what is overwritten is kept in memory and put back; no; auto: yes, unless the medium was given away with --erase",
+                about: "yes: what is overwritten is kept on disk first and put back; no; auto: yes, unless the medium was given away with --erase",
             },
             Setting {
                 name: "keep",
@@ -127,28 +127,59 @@ impl Test for Capacity {
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
         let mut found = Found::default();
         let keep_bytes = Some(cell.setting("keep_bytes") as u64).filter(|bytes| *bytes > 0);
+        if let Some(reason) = keep_bytes.and_then(|bytes| cannot_lend(bytes, bench)) {
+            return Outcome::left_out(cell, reason);
+        }
         let mut prober = Prober::new(cell, bench, keep_bytes);
         if keep_bytes.is_some() {
             prober.bench.owes(true);
         }
         let ended = Hunt::new(&mut prober, &mut found, cell.setting("cache_bytes") as u64).go();
-        let restored = prober.restore();
-        if keep_bytes.is_some() {
+        let put = prober.restore();
+        let was_away = prober.was_away_for_a_time(put.as_ref());
+        if !prober.outcome.is_over() {
+            prober.outcome.cell.stop = if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
+        }
+        conclude(&mut prober, &mut found, was_away);
+        let shown: Vec<(u64, Seen)> = std::mem::take(&mut prober.shown).into_iter().collect();
+        tell(&mut prober.outcome, &found, &shown);
+        if let Some(put) = put {
+            owed::tell(&mut prober.outcome, &found, &put, prober.bench.undo);
             prober.bench.owes(false);
         }
-        let Prober { mut outcome, shown, .. } = prober;
-        if !outcome.is_over() {
-            outcome.cell.stop = if ended == Err(Halt::TimeUp) { Stop::Time } else { Stop::Converged };
+        prober.outcome
+    }
+}
+
+/// Why nothing can be lent, if that is so.
+fn cannot_lend(bytes: u64, bench: &mut Bench<'_>) -> Option<String> {
+    if bench.undo.pieces() > 0 {
+        return Some("what this run overwrote before is not back yet; put it back first, with: flashmark restore".into());
+    }
+    bench.undo.make_room(bytes).err()
+}
+
+/// Says damaged where single places show it, and takes back what rests on places that failed only because the medium was away.
+fn conclude(prober: &mut Prober<'_, '_>, found: &mut Found, was_away: bool) {
+    // A write that failed leaves what was there before.
+    let counts = |seen: &Seen| match seen {
+        Seen::Changed => true,
+        Seen::Stale | Seen::Unusable => !was_away,
+        _ => false,
+    };
+    if was_away {
+        found.forget_what_was_lost();
+        if prober.outcome.error.is_none() {
+            let failed = prober.shown.values().filter(|seen| **seen == Seen::Unusable).count();
+            let text = format!(
+                "{failed} places gave errors and work now: the medium was unavailable for a time, as behind a loose contact; nothing is concluded from them, \
+                 measure again"
+            );
+            prober.outcome.cell.flags.push(Flag::Note { text });
         }
-        if found.kind.is_none() && shown.values().any(|seen| matches!(seen, Seen::Changed | Seen::Stale | Seen::Unusable)) {
-            found.kind = Some(hunt::Kind::Damaged);
-        }
-        let shown: Vec<(u64, Seen)> = shown.into_iter().collect();
-        tell(&mut outcome, &found, &shown);
-        if let Some(restored) = restored {
-            tell_restored(&mut outcome, &found, &restored);
-        }
-        outcome
+    }
+    if found.kind.is_none() && prober.shown.values().any(counts) {
+        found.kind = Some(hunt::Kind::Damaged);
     }
 }
 
@@ -178,23 +209,6 @@ fn tell(outcome: &mut Outcome, found: &Found, shown: &[(u64, Seen)]) {
         if !thinned.is_empty() {
             cell.series.push(Series { name: format!("marks: {name}"), x: Axis::OffsetBytes, y: Axis::OffsetBytes, points: thinned });
         }
-    }
-}
-
-/// Puts into the cell what was put back. A place without flash held nothing.
-fn tell_restored(outcome: &mut Outcome, found: &Found, restored: &Restored) {
-    let real_bytes = found.real_bytes.map_or(u64::MAX, |[_, most]| most);
-    let is_there = |place: &&Extent| {
-        found.wrap_bytes.filter(|module| *module > 0).map_or(place.offset_bytes, |module| place.offset_bytes % module) < real_bytes
-    };
-    let lost: Vec<&Extent> = restored.lost.iter().filter(is_there).collect();
-    let lost_bytes: u64 = lost.iter().map(|place| place.bytes).sum();
-    let figure = |value: u64| Estimate { value: value as f64, ci95: None, n: 1 };
-    let cell = &mut outcome.cell;
-    cell.metrics.other.extend([("restored_bytes".to_owned(), figure(restored.bytes)), ("unrestored_bytes".to_owned(), figure(lost_bytes))]);
-    if let Some(first) = lost.iter().map(|place| place.offset_bytes).min() {
-        let text = format!("{} of what the probe overwrote could not be put back, the first at {}", Bytes(lost_bytes), Bytes(first));
-        cell.flags.push(Flag::Note { text });
     }
 }
 

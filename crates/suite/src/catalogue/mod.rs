@@ -17,7 +17,7 @@ mod pattern;
 mod prime;
 mod random_read;
 mod random_write;
-mod record_ops;
+pub(crate) mod record_ops;
 mod sector_write;
 mod seek;
 mod sequential;

@@ -137,6 +137,11 @@ impl Test for RecordOps {
     }
 }
 
+/// Whether this cell works on a file in a file system: what then lies in its span is the file system's matter.
+pub(crate) fn is_staged(cell: &PlannedCell) -> bool {
+    cell.test == RecordOps.name() && cell.params.form.as_deref().and_then(find).is_none_or(|form| form.on != Ground::Raw)
+}
+
 fn find(name: &str) -> Option<&'static Form> {
     FORMS.iter().find(|form| form.name == name)
 }

@@ -88,6 +88,15 @@ pub struct Found {
     pub overwhelmed_bytes: u64,
 }
 
+impl Found {
+    /// Takes back what rests on places that did not answer. That addresses fold rests on data that was read.
+    pub fn forget_what_was_lost(&mut self) {
+        self.kind = self.wrap_bytes.map(|_| Kind::Wraparound);
+        self.real_bytes = None;
+        self.cache_bytes = None;
+    }
+}
+
 /// The probe under way.
 pub struct Hunt<'h, 'a, 'b> {
     prober: &'h mut Prober<'a, 'b>,

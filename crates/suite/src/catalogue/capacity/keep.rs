@@ -5,18 +5,18 @@
 //! is what that write destroys; where another address had destroyed it already, that one was read earlier and is put back later.
 //! What has no flash behind it cannot be put back, and holds nothing. A medium that answers reads from elsewhere than its writes go to would
 //! defeat this; no kind is known that does.
+//!
+//! Here stands only what is known of places; the data itself goes to the [`Undo`](crate::Undo).
 
 use std::collections::BTreeMap;
 
 use device::Extent;
 
-/// The largest piece that is read or put back at once.
-pub const PIECE_BYTES: u64 = 1 << 20;
+use crate::undo::PIECE_BYTES;
 
-/// What lay there, in the order in which it was read.
+/// What is kept of what lay there.
 #[derive(Debug, Default)]
 pub struct Keep {
-    pieces: Vec<(u64, Box<[u8]>)>,
     /// Ranges that were read or given up, by their first byte: their ends. Apart, and not touching.
     known: BTreeMap<u64, u64>,
     bytes: u64,
@@ -53,16 +53,10 @@ impl Keep {
         missing
     }
 
-    /// Keeps what was read of a piece that was missing.
-    pub fn take(&mut self, place: Extent, data: &[u8]) {
+    /// A piece that was missing is kept now.
+    pub fn take(&mut self, place: Extent) {
         self.bytes += place.bytes;
-        self.pieces.push((place.offset_bytes, data.into()));
         self.know(place);
-    }
-
-    /// Everything, the latest first.
-    pub fn undo(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.pieces.iter().rev().map(|(offset, data)| (*offset, &**data))
     }
 
     fn know(&mut self, range: Extent) {
@@ -87,6 +81,7 @@ fn pieces(from: u64, to: u64) -> impl Iterator<Item = Extent> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{MemoryUndo, Undo};
 
     proptest::proptest! {
         /// On a medium that folds at any number of sectors, whatever was written in whatever order: everything is as before.
@@ -99,20 +94,23 @@ mod tests {
             let real = real.min(module);
             let before: Vec<u8> = (0..real).map(|sector| sector as u8 ^ 0x5a).collect();
             let mut flash = before.clone();
-            let mut keep = Keep::new(u64::MAX);
+            let (mut keep, mut undo) = (Keep::new(u64::MAX), MemoryUndo::default());
             let behind = |sector: u64| (sector % module < real).then_some((sector % module) as usize);
             for (at, sectors, value) in writes {
                 for missing in keep.missing(Extent::new(at * 512, sectors * 512)) {
                     let data: Vec<u8> = (missing.offset_bytes / 512..missing.end() / 512)
                         .flat_map(|sector| [behind(sector).map_or(0, |at| flash[at]); 512])
                         .collect();
-                    keep.take(missing, &data);
+                    undo.keep(missing.offset_bytes, &data).unwrap();
+                    keep.take(missing);
                 }
                 for sector in at..at + sectors {
                     behind(sector).into_iter().for_each(|at| flash[at] = value);
                 }
             }
-            for (offset, data) in keep.undo() {
+            let mut data = Vec::new();
+            for number in (0..undo.pieces()).rev() {
+                let offset = undo.piece(number, &mut data).unwrap();
                 for (index, sector) in data.chunks(512).enumerate() {
                     behind(offset / 512 + index as u64).into_iter().for_each(|at| flash[at] = sector[0]);
                 }
@@ -130,7 +128,7 @@ mod tests {
                     for byte in place.offset_bytes..place.end() {
                         assert!(!std::mem::replace(&mut known[byte as usize], true), "{byte} is read twice");
                     }
-                    keep.take(*place, &vec![0; place.bytes as usize]);
+                    keep.take(*place);
                 }
                 assert!((at..at + bytes).all(|byte| known[byte as usize]));
             }

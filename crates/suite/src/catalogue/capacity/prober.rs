@@ -1,18 +1,21 @@
 //! Writing marks and reading them back, whatever becomes of single places.
 
+mod away;
+mod lending;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use device::content::Filler;
-use device::stamp::Verdict;
 use device::{Device, Extent, IoError, IoErrorKind, Request};
 use record::units::MIB;
 use record::{PlannedCell, Stop};
 
-use super::keep::{Keep, PIECE_BYTES};
+use super::keep::Keep;
 use super::seen::Seen;
 use crate::drive::{Limits, Load};
 use crate::plan::span_of;
+use crate::undo::PIECE_BYTES;
 use crate::{Bench, Outcome, Tally};
 
 /// Errors of single places that are taken as findings; a medium with more has failed.
@@ -21,13 +24,11 @@ const MOST_ERRORS: u32 = 1000;
 /// What is kept at once before it is overwritten.
 const BATCH_BYTES: u64 = 8 * MIB;
 
-/// What was put back.
-#[derive(Debug)]
-pub struct Restored {
-    /// Bytes that are as they were.
-    pub bytes: u64,
-    /// Places that are not.
-    pub lost: Vec<Extent>,
+/// How a place failed.
+#[derive(Clone, Copy, Debug)]
+struct Failed {
+    bytes: u64,
+    writing: bool,
 }
 
 /// Why probing ended early.
@@ -64,8 +65,12 @@ pub struct Prober<'a, 'b> {
     pass: u32,
     cursor_bytes: u64,
     errors: u32,
-    /// What lay where this writes, where that is to be put back.
+    /// Places that gave an error, by their first byte.
+    unusable: BTreeMap<u64, Failed>,
+    /// What is known of what lay where this writes, where that is to be put back.
     keep: Option<Keep>,
+    /// Kept, but not durably yet: nothing was written there.
+    unsealed: Vec<Extent>,
     /// What putting back will take, in nanoseconds.
     restoring_ns: u64,
 }
@@ -86,7 +91,9 @@ impl<'a, 'b> Prober<'a, 'b> {
             pass,
             cursor_bytes: 0,
             errors: 0,
+            unusable: BTreeMap::new(),
             keep: keep_bytes.map(Keep::new),
+            unsealed: Vec::new(),
             restoring_ns: 0,
             bench,
         }
@@ -118,6 +125,7 @@ impl<'a, 'b> Prober<'a, 'b> {
                     batch.push(place);
                 }
             }
+            self.seal()?;
             self.overwrite(phase, pass, largest_bytes, batch)?;
             // What is put back was written here for the first time; that took as long as putting it back will.
             let share = (self.kept_bytes() - kept_bytes) as f64 / bytes.max(1) as f64;
@@ -126,103 +134,15 @@ impl<'a, 'b> Prober<'a, 'b> {
         Ok(())
     }
 
-    /// Reads what lies in a range and was not read before. Whether the range may be overwritten.
-    fn save(&mut self, range: Extent) -> Flow<bool> {
-        let missing = self.keep.as_ref().map(|keep| keep.missing(range)).unwrap_or_default();
-        for place in missing {
-            if self.bench.must_stop() {
-                self.outcome.end(Stop::Interrupted, None);
-                return Err(Halt::Over);
-            }
-            if self.keep.as_ref().is_some_and(|keep| !keep.has_room_for(place.bytes)) {
-                return Err(Halt::TimeUp);
-            }
-            self.time_left()?;
-            match self.transfer(Request::read(0, place.offset_bytes, place.bytes), None) {
-                Ok(data) => self.keep.iter_mut().for_each(|keep| keep.take(place, &data)),
-                Err(error) if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS => {
-                    self.errors += 1;
-                    self.note_unusable(Some(range));
-                    return Ok(false);
-                }
-                Err(error) => {
-                    self.outcome.end(Stop::Error, Some(error));
-                    return Err(Halt::Over);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// One I/O by itself; what was read, or nothing.
-    fn transfer(&mut self, request: Request, data: Option<&[u8]>) -> Result<Vec<u8>, IoError> {
+    /// One read by itself.
+    fn transfer(&mut self, request: Request) -> Result<Vec<u8>, IoError> {
         let medium = &mut *self.bench.medium;
         medium.prepare(1, PIECE_BYTES as usize)?;
-        if let Some(data) = data {
-            medium.buffer(0)[..data.len()].copy_from_slice(data);
-        }
         medium.submit(request)?;
         let mut done = Vec::with_capacity(1);
         medium.reap(1, &mut done)?;
         done.pop().expect("reap waits for the one request in flight").result?;
-        Ok(if data.is_none() { medium.buffer(0)[..request.length_bytes as usize].to_vec() } else { Vec::new() })
-    }
-
-    /// Puts back what lay there, the latest first; nothing stops this but the medium. `None` where nothing was to be kept.
-    pub fn restore(&mut self) -> Option<Restored> {
-        let keep = self.keep.take()?;
-        let mut restored = Restored { bytes: 0, lost: Vec::new() };
-        let all_bytes = keep.bytes().max(1);
-        let mut gone = false;
-        for (offset_bytes, data) in keep.undo() {
-            let place = Extent::new(offset_bytes, data.len() as u64);
-            let put = if gone {
-                false
-            } else {
-                match self.transfer(Request::write(0, offset_bytes, place.bytes), Some(data)) {
-                    Ok(_) => true,
-                    Err(error) => {
-                        gone = error.kind != IoErrorKind::Medium;
-                        self.outcome.end(self.outcome.cell.stop, gone.then_some(error));
-                        false
-                    }
-                }
-            };
-            if put {
-                restored.bytes += place.bytes;
-                self.bench.put_back(place.bytes, restored.bytes as f64 / all_bytes as f64);
-            } else {
-                restored.lost.push(place);
-            }
-        }
-        if !gone {
-            self.flush();
-        }
-        if !gone && !self.bench.must_stop() {
-            self.compare(&keep, &mut restored);
-        }
-        Some(restored)
-    }
-
-    /// Reads what was put back. Sectors that held data of this run when they were read were no longer as the user left them: another address
-    /// of the same flash is the one to look at.
-    fn compare(&mut self, keep: &Keep, restored: &mut Restored) {
-        let mut wrong = Vec::new();
-        for (offset_bytes, before) in keep.undo() {
-            let place = Extent::new(offset_bytes, before.len() as u64);
-            let now = self.transfer(Request::read(0, offset_bytes, place.bytes), None).unwrap_or_default();
-            let ours = self
-                .bench
-                .filler
-                .verify(before, self.pass, offset_bytes)
-                .map(|(_, verdict)| matches!(verdict, Verdict::Good | Verdict::Changed { .. } | Verdict::Overwritten { .. }));
-            let sectors = before.chunks(512).enumerate().zip(ours);
-            let differs =
-                sectors.filter(|((index, sector), ours)| !ours && now.get(index * 512..index * 512 + sector.len()) != Some(*sector));
-            wrong.extend(differs.map(|((index, sector), _)| Extent::new(offset_bytes + index as u64 * 512, sector.len() as u64)));
-        }
-        restored.bytes = restored.bytes.saturating_sub(wrong.iter().map(|place| place.bytes).sum());
-        restored.lost.extend(wrong);
+        Ok(medium.buffer(0)[..request.length_bytes as usize].to_vec())
     }
 
     /// Overwrites; see [`write`](Prober::write).
@@ -243,7 +163,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             if self.take(tally)? {
                 return Ok(());
             }
-            self.note_unusable(last);
+            self.note_unusable(last, Failed { bytes: last.map_or(0, |place| place.bytes), writing: true });
         }
     }
 
@@ -272,7 +192,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             if self.take(tally)? {
                 break;
             }
-            self.note_unusable(last);
+            self.note_unusable(last, Failed { bytes: block_bytes, writing: false });
             seen.borrow_mut().extend(last.map(|place| (place.offset_bytes, Seen::Unusable)));
         }
         let seen = seen.into_inner();
@@ -322,7 +242,7 @@ impl<'a, 'b> Prober<'a, 'b> {
     pub fn overwhelm(&mut self, bytes: u64, spared: Extent) -> Flow {
         let below = Extent::new(self.span.offset_bytes, spared.offset_bytes - self.span.offset_bytes);
         let above = Extent::new(spared.end(), self.span.end() - spared.end());
-        // What is to be put back must be kept in memory: no more places than are needed, and those of the run, which are kept already.
+        // What is to be put back must be kept: no more places than are needed, and those of the run, which are kept already.
         let keeping = self.keep.is_some();
         let area = if below.bytes > above.bytes || (keeping && below.bytes >= bytes) { below } else { above };
         let pieces = if keeping { (area.bytes / MIB).min(bytes.div_ceil(MIB)) } else { area.bytes / MIB };
@@ -365,8 +285,9 @@ impl<'a, 'b> Prober<'a, 'b> {
         }
     }
 
-    fn note_unusable(&mut self, place: Option<Extent>) {
+    fn note_unusable(&mut self, place: Option<Extent>, failed: Failed) {
         self.shown.extend(place.map(|place| (place.offset_bytes, Seen::Unusable)));
+        self.unusable.extend(place.map(|place| (place.offset_bytes, failed)));
     }
 
     /// Counts a stretch: whether it came to its end, or stopped at a place that does not work.

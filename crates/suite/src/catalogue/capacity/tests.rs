@@ -6,6 +6,8 @@ use super::trial::{Geometry, Kind, Trial, examine, trial};
 use super::{MARK_BYTES, SPARED_BYTES};
 use crate::catalogue::testing::Bed;
 
+mod owing;
+
 fn medium(profile: &str, seed: u64) -> sim::SimDevice {
     let profile = sim::Profile::parse("trial", profile).unwrap_or_else(|error| panic!("{error}\n{profile}"));
     sim::SimDevice::new(&profile, sim::Options { seed, capacity: None, keep_data: true })
@@ -174,7 +176,7 @@ mod lent {
     use crate::{Event, Listener};
 
     /// Every MiB of the medium, read.
-    fn image(device: &mut dyn Device) -> Vec<u8> {
+    pub fn image(device: &mut dyn Device) -> Vec<u8> {
         let capacity = device.facts().capacity_bytes;
         let mut image = Vec::new();
         device.prepare(1, MIB as usize).unwrap();
@@ -191,7 +193,7 @@ mod lent {
     }
 
     /// A medium on which random data lies, on all of it that is there.
-    fn used(geometry: &Geometry, seed: u64) -> SimDevice {
+    pub fn used(geometry: &Geometry, seed: u64) -> SimDevice {
         let mut device = medium(&geometry.profile(), seed);
         let mut random = Random::new(seed, "what lies there");
         device.prepare(1, MIB as usize).unwrap();
@@ -243,7 +245,7 @@ mod lent {
         (ruling, wrong)
     }
 
-    fn media() -> Vec<Geometry> {
+    pub fn media() -> Vec<Geometry> {
         vec![
             Geometry { cache_bytes: 10 * MIB, ..Geometry::good(96 * MIB) },
             Geometry::limbo(128 * MIB, 48 * MIB),

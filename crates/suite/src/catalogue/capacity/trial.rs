@@ -13,7 +13,7 @@ use super::Capacity;
 pub use super::hunt::Kind;
 use crate::definition::{Entry, Suite};
 use crate::random::Random;
-use crate::{Choice, Guarded, Listener, NoStage, Plan, RunOptions, Site, Test, run};
+use crate::{Choice, Guarded, Listener, NoStage, Plan, RunEnd, RunOptions, Site, Test, Undo, run};
 
 /// A medium as it really is.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,6 +227,20 @@ pub(crate) fn probe(
     stop: &AtomicBool,
     listener: &mut dyn Listener,
 ) -> (Ruling, Guarded) {
+    let (mut end, took_ns, guarded) = run_probe(device, seed, borrowed, stop, listener, None);
+    let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");
+    (Ruling::of(cell, took_ns), guarded)
+}
+
+/// The same with a log of what is lent; how the run ended, the time it took in nanoseconds, and the medium.
+pub(crate) fn run_probe(
+    device: Box<dyn Device>,
+    seed: u64,
+    borrowed: Option<String>,
+    stop: &AtomicBool,
+    listener: &mut dyn Listener,
+    undo: Option<&mut dyn Undo>,
+) -> (RunEnd, u64, Guarded) {
     let files = Err("this is a trial of the probe alone".into());
     let site = Site { borrowed, files, ..Site::unrestricted(TargetKind::Block, device.facts().clone()) };
     let entry = Entry { test: Capacity.name().into(), settings: Vec::new() };
@@ -235,18 +249,23 @@ pub(crate) fn probe(
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let started_ns = guarded.now();
-    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop, undo: None };
-    let mut end = run(&mut guarded, &mut NoStage, &plan, options, listener);
+    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop, undo: undo.map(|undo| undo as _) };
+    let end = run(&mut guarded, &mut NoStage, &plan, options, listener);
     let took_ns = guarded.now() - started_ns;
-    let cell = end.cells.pop().expect("the probe leaves a cell, whatever becomes of it");
-    let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
-    let kinds = [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain];
-    let ruling = Ruling {
-        kind: figure("type").and_then(|code| kinds.get(code as usize).copied()),
-        real_bytes: figure("real_bytes"),
-        wrap_bytes: figure("wrap_bytes").unwrap_or(0),
-        took_ns,
-        cell,
-    };
-    (ruling, guarded)
+    (end, took_ns, guarded)
+}
+
+impl Ruling {
+    /// What a cell of the probe says.
+    pub(crate) fn of(cell: Cell, took_ns: u64) -> Ruling {
+        let figure = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value as u64);
+        let kinds = [Kind::Good, Kind::Damaged, Kind::Limbo, Kind::Wraparound, Kind::Chain];
+        Ruling {
+            kind: figure("type").and_then(|code| kinds.get(code as usize).copied()),
+            real_bytes: figure("real_bytes"),
+            wrap_bytes: figure("wrap_bytes").unwrap_or(0),
+            took_ns,
+            cell,
+        }
+    }
 }

@@ -1,0 +1,80 @@
+//! Keeping what lies where the probe writes, and putting it back.
+
+use device::{Extent, IoErrorKind, Request};
+use record::Stop;
+
+use super::{Failed, Flow, Halt, MOST_ERRORS, Prober};
+use crate::undo::{Interruption, PutBack, Why};
+
+impl Prober<'_, '_> {
+    /// Reads what lies in a range and was not read before. Whether the range may be overwritten.
+    pub(super) fn save(&mut self, range: Extent) -> Flow<bool> {
+        let missing = self.keep.as_ref().map(|keep| keep.missing(range)).unwrap_or_default();
+        for place in missing {
+            if self.bench.must_stop() {
+                self.outcome.end(Stop::Interrupted, None);
+                return Err(Halt::Over);
+            }
+            if self.keep.as_ref().is_some_and(|keep| !keep.has_room_for(place.bytes)) {
+                return Err(Halt::TimeUp);
+            }
+            self.time_left()?;
+            match self.transfer(Request::read(0, place.offset_bytes, place.bytes)) {
+                Ok(data) => self.lend(place, &data)?,
+                Err(error) if error.kind == IoErrorKind::Medium && self.errors < MOST_ERRORS => {
+                    self.errors += 1;
+                    self.note_unusable(Some(range), Failed { bytes: range.bytes, writing: false });
+                    return Ok(false);
+                }
+                Err(error) => {
+                    self.outcome.end(Stop::Error, Some(error));
+                    return Err(Halt::Over);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Keeps what was read of a place that is going to be overwritten.
+    fn lend(&mut self, place: Extent, data: &[u8]) -> Flow {
+        if let Err(reason) = self.bench.undo.keep(place.offset_bytes, data) {
+            return self.cannot_keep(&reason);
+        }
+        self.keep.iter_mut().for_each(|keep| keep.take(place));
+        self.unsealed.push(place);
+        Ok(())
+    }
+
+    /// Makes what is kept durable: after this it may be overwritten.
+    pub(super) fn seal(&mut self) -> Flow {
+        if let Err(reason) = self.bench.undo.seal() {
+            return self.cannot_keep(&reason);
+        }
+        self.unsealed.clear();
+        Ok(())
+    }
+
+    fn cannot_keep(&mut self, reason: &str) -> Flow {
+        let cell = &mut self.outcome.cell;
+        cell.stop = Stop::Error;
+        cell.reason = Some(format!("what lies on the medium could not be kept, so no more of it was overwritten: {reason}"));
+        Err(Halt::Over)
+    }
+
+    /// Puts back what lay there; nothing stops this but the medium. `None` where nothing was to be kept. From here on nothing may be probed.
+    pub fn restore(&mut self) -> Option<PutBack> {
+        let kept_bytes = self.keep.take()?.bytes();
+        let mut put = self.bench.put_back();
+        // A place that did not take it may take it now: once more, if the announced amount of writing allows.
+        let refused = put.interrupted.is_none() && put.lost.iter().any(|lost| matches!(lost.why, Why::Refused(_)));
+        if refused && kept_bytes <= self.budget_bytes {
+            put = self.bench.put_back();
+        }
+        let unsealed = std::mem::take(&mut self.unsealed);
+        put.lost.retain(|lost| !(matches!(lost.why, Why::Damaged(_)) && lost.place.is_some_and(|place| unsealed.contains(&place))));
+        if let Some(Interruption::Medium(error)) = &put.interrupted {
+            self.outcome.end(self.outcome.cell.stop, Some(error.clone()));
+        }
+        Some(put)
+    }
+}

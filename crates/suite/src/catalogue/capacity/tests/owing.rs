@@ -1,0 +1,236 @@
+//! Media that go away or refuse writes while they are lent; processes that are killed; logs that fail.
+
+use std::sync::atomic::AtomicBool;
+
+use device::fault::{Fault, FaultInjection, Window};
+use device::{Filler, IoErrorKind};
+use record::Flag;
+
+use super::lent::{image, media, used};
+use super::*;
+use crate::catalogue::capacity::trial::{Ruling, run_probe};
+use crate::undo::{Trust, put_back};
+use crate::{Guarded, MemoryUndo, RunEnd, Undo};
+
+const SEED: u64 = 7;
+
+/// A log that outlives the process, until it is told to fail.
+#[derive(Default)]
+struct Log {
+    inner: MemoryUndo,
+    /// Reasons to fail: no room, keeping a piece of this number, sealing for the so many-th time.
+    no_room: bool,
+    fails_at_piece: Option<usize>,
+    fails_at_seal: Option<u32>,
+    sealed: u32,
+    sealed_pieces: usize,
+}
+
+impl Undo for Log {
+    fn make_room(&mut self, bytes: u64) -> Result<(), String> {
+        if self.no_room { Err(format!("there is no room for {bytes} bytes")) } else { Ok(()) }
+    }
+    fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
+        if self.fails_at_piece == Some(self.inner.pieces()) {
+            return Err("the disk is full".into());
+        }
+        self.inner.keep(offset_bytes, data)
+    }
+    fn seal(&mut self) -> Result<(), String> {
+        self.sealed += 1;
+        if self.fails_at_seal == Some(self.sealed) {
+            return Err("the disk reports an error".into());
+        }
+        self.sealed_pieces = self.inner.pieces();
+        Ok(())
+    }
+    fn pieces(&self) -> usize {
+        self.inner.pieces()
+    }
+    fn place(&mut self, number: usize) -> Option<device::Extent> {
+        self.inner.place(number)
+    }
+    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
+        // What was not made durable before the disk failed cannot be read either.
+        if self.fails_at_seal == Some(self.sealed) && number >= self.sealed_pieces {
+            return Err("it is torn".into());
+        }
+        self.inner.piece(number, data)
+    }
+    fn clear(&mut self) -> Result<(), String> {
+        self.inner.clear()
+    }
+}
+
+/// Probes a lent medium with these faults, of which windows count from the beginning of the probe.
+fn tried(geometry: &Geometry, fault: Option<&dyn Fn(u64) -> Fault>, log: &mut Log) -> (RunEnd, Guarded, Vec<u8>) {
+    let mut device = used(geometry, SEED);
+    let before = image(&mut device);
+    let now_ns = device.now();
+    let device = FaultInjection::new(device, fault.map(|fault| fault(now_ns)));
+    let (end, _, guarded) = run_probe(Box::new(device), SEED, Some("it is lent".into()), &AtomicBool::new(false), &mut (), Some(log));
+    (end, guarded, before)
+}
+
+fn small() -> Geometry {
+    Geometry { merges: false, ..Geometry::good(96 * MIB) }
+}
+
+fn notes(cell: &Cell) -> String {
+    let notes = cell.flags.iter().filter_map(|flag| if let Flag::Note { text } = flag { Some(text.as_str()) } else { None });
+    notes.collect::<Vec<_>>().join("\n")
+}
+
+fn first_wrong(before: &[u8], after: &[u8], holds: impl Fn(usize) -> bool) -> Option<usize> {
+    (0..before.len()).step_by(512).find(|at| holds(*at) && before[*at..at + 512] != after[*at..at + 512])
+}
+
+/// The medium is away from some second on, until after the probe: nothing is lost, nothing is concluded, and another process puts all back.
+fn owes(fault: impl Fn(Window) -> Fault, kind: IoErrorKind) {
+    for second in [1, 3, 6] {
+        let mut log = Log::default();
+        let during = |now_ns| fault(Window::Ns(now_ns + second * SECOND_NS, now_ns + 1000 * SECOND_NS));
+        let (end, mut guarded, before) = tried(&small(), Some(&during), &mut log);
+        assert_eq!(end.error.map(|error| error.kind), Some(kind), "after {second} s");
+        let ruling = Ruling::of(end.cells[0].clone(), 0);
+        assert_eq!((ruling.kind, ruling.cell.stop), (None, Stop::Error), "{:#?}", ruling.cell.metrics.other);
+        assert!(log.pieces() > 0, "after {second} s");
+        assert_eq!(figure(&ruling.cell, "unrestored_bytes"), 0.0, "it is not lost, it lies in the log");
+        assert!(figure(&ruling.cell, "owed_bytes") > 0.0);
+        let said = notes(&ruling.cell);
+        assert!(said.contains("is not back yet, the first at") && said.contains("flashmark restore"), "{said}");
+        guarded.idle(2000 * SECOND_NS);
+        let found = put_back(&mut guarded, &mut log, Trust::Look, &Filler::new(SEED), &mut |_| true);
+        assert!(found.is_whole(), "after {second} s: {found:?}");
+        assert_eq!(log.pieces(), 0);
+        assert_eq!(first_wrong(&before, &image(&mut guarded), |_| true), None, "after {second} s");
+    }
+}
+
+#[test]
+fn a_lent_medium_that_is_gone_owes_and_loses_nothing() {
+    owes(Fault::GoneDuring, IoErrorKind::Gone);
+}
+
+#[test]
+fn a_lent_medium_that_refuses_writes_owes_and_loses_nothing() {
+    owes(Fault::RefusesWritesDuring, IoErrorKind::ReadOnly);
+}
+
+#[test]
+fn a_lent_medium_on_which_every_write_fails_owes_and_is_not_called_damaged() {
+    owes(Fault::FailsWritesDuring, IoErrorKind::ReadOnly);
+}
+
+#[test]
+fn a_medium_whose_writes_fail_for_a_time_is_put_right_and_not_called_damaged() {
+    for borrowed in [true, false] {
+        let mut device = used(&small(), SEED);
+        let (before, now_ns) = (image(&mut device), device.now());
+        // Where nothing is read first, a shorter time is enough to strike, and a longer one would last to the end.
+        let lasts_ns = if borrowed { SECOND_NS } else { SECOND_NS / 6 };
+        let away = Fault::FailsWritesDuring(Window::Ns(now_ns + SECOND_NS, now_ns + SECOND_NS + lasts_ns));
+        let device = Box::new(FaultInjection::new(device, [away]));
+        let (mut log, stop) = (Log::default(), AtomicBool::new(false));
+        let (end, _, mut guarded) = run_probe(device, SEED, borrowed.then(|| "it is lent".into()), &stop, &mut (), Some(&mut log));
+        let ruling = Ruling::of(end.cells[0].clone(), 0);
+        assert_eq!(ruling.kind, None, "lent {borrowed}: {:#?}", ruling.cell.metrics.other);
+        assert!(notes(&ruling.cell).contains("unavailable for a time"), "{}", notes(&ruling.cell));
+        if borrowed {
+            assert_eq!((first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()), (None, 0));
+            assert_eq!(figure(&ruling.cell, "unrestored_bytes"), 0.0);
+        }
+    }
+}
+
+#[test]
+fn a_medium_that_refuses_every_write_from_some_moment_on_is_not_called_damaged() {
+    let mut device = used(&small(), SEED);
+    let now_ns = device.now();
+    let refuses = Fault::FailsWritesDuring(Window::Ns(now_ns + 4 * SECOND_NS, u64::MAX));
+    let device = Box::new(FaultInjection::new(device, [refuses]));
+    let (end, _, _) = run_probe(device, SEED, None, &AtomicBool::new(false), &mut (), None);
+    let ruling = Ruling::of(end.cells[0].clone(), 0);
+    assert_eq!((ruling.kind, ruling.cell.stop), (None, Stop::Error), "{:#?}", ruling.cell.metrics.other);
+    assert_eq!(end.error.map(|error| error.kind), Some(IoErrorKind::ReadOnly));
+}
+
+#[test]
+fn without_a_log_what_could_not_be_put_back_is_lost_and_said_to_be() {
+    let mut device = used(&small(), SEED);
+    let now_ns = device.now();
+    image(&mut device);
+    let gone = Fault::GoneDuring(Window::Ns(now_ns + 20 * SECOND_NS, u64::MAX));
+    let device = Box::new(FaultInjection::new(device, [gone]));
+    let (end, _, _) = run_probe(device, SEED, Some("it is lent".into()), &AtomicBool::new(false), &mut (), None);
+    assert!(figure(&end.cells[0], "unrestored_bytes") > 0.0);
+    assert!(notes(&end.cells[0]).contains("could not be put back, the first at"));
+}
+
+/// Killed at any moment: the process ends, the medium stays as it is, and another process puts back what lies in the log.
+#[test]
+fn a_process_that_is_killed_leaves_what_another_one_puts_back() {
+    let kills = [[9, 150], [40, 300], [77, 500], [120, 90], [33, 700], [60, 210]];
+    for (geometry, kills) in media().into_iter().zip(kills.into_iter().cycle()) {
+        for after_ops in kills {
+            let mut log = Log::default();
+            let during = |_| Fault::GoneDuring(Window::Ops(after_ops, after_ops + 1));
+            let (_, mut guarded, before) = tried(&geometry, Some(&during), &mut log);
+            // The probe saw one error and put back by itself; what it left is as good a beginning as any other.
+            let filler = Filler::new(SEED);
+            let found = put_back(&mut guarded, &mut log, Trust::Look, &filler, &mut |_| true);
+            assert!(found.interrupted.is_none(), "{found:?}");
+            let there = geometry.module_bytes.unwrap_or(u64::MAX).min(geometry.capacity_bytes);
+            let holds = |at: usize| (at as u64 % there) < geometry.real_bytes;
+            assert_eq!(first_wrong(&before, &image(&mut guarded), holds), None, "after {after_ops}: {geometry:#?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_written_where_there_is_no_room_to_keep_it() {
+    let mut log = Log { no_room: true, ..Log::default() };
+    let (end, mut guarded, before) = tried(&small(), None, &mut log);
+    assert!(end.cells.is_empty());
+    assert!(end.skipped[0].reason.contains("there is no room for"), "{:?}", end.skipped);
+    assert_eq!((guarded.written_bytes(), image(&mut guarded) == before), (0, true));
+}
+
+#[test]
+fn nothing_is_lent_while_something_is_owed() {
+    let mut log = Log::default();
+    log.keep(MIB, &[1; 512]).unwrap();
+    let (end, guarded, _) = tried(&small(), None, &mut log);
+    assert!(end.skipped[0].reason.contains("flashmark restore"), "{:?}", end.skipped);
+    assert_eq!((guarded.written_bytes(), log.pieces()), (0, 1));
+}
+
+#[test]
+fn where_the_log_fails_no_more_is_overwritten_and_everything_is_put_back() {
+    for log in [
+        Log { fails_at_piece: Some(0), ..Log::default() },
+        Log { fails_at_piece: Some(60), ..Log::default() },
+        Log { fails_at_seal: Some(1), ..Log::default() },
+        Log { fails_at_seal: Some(4), ..Log::default() },
+    ] {
+        let mut log = log;
+        let (end, mut guarded, before) = tried(&small(), None, &mut log);
+        let cell = &end.cells[0];
+        assert_eq!(cell.stop, Stop::Error);
+        assert!(cell.reason.as_ref().is_some_and(|reason| reason.contains("could not be kept")), "{:?}", cell.reason);
+        assert_eq!((first_wrong(&before, &image(&mut guarded), |_| true), log.pieces()), (None, 0));
+        assert_eq!(figure(cell, "unrestored_bytes"), 0.0);
+        assert!(!cell.metrics.other.contains_key("type"));
+    }
+}
+
+/// The order on the medium and in the log: nothing is written before the piece that lay there is sealed.
+#[test]
+fn nothing_is_overwritten_before_it_is_sealed() {
+    let mut log = Log { fails_at_seal: Some(3), ..Log::default() };
+    let device = used(&small(), SEED);
+    let (_, _, guarded) = run_probe(Box::new(device), SEED, Some("it is lent".into()), &AtomicBool::new(false), &mut (), Some(&mut log));
+    // Two batches of at most 8 MiB were sealed, written, and put back; of the third nothing was written.
+    assert!(guarded.written_bytes() <= 2 * 2 * 9 * MIB, "{}", guarded.written_bytes());
+    assert!(guarded.written_bytes() > 0);
+}

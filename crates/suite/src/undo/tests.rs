@@ -1,0 +1,267 @@
+use device::content::Filler;
+use device::fault::{Fault, FaultInjection, Lasts, Window};
+use device::{Device, Extent, IoErrorKind, MemoryDevice, Request};
+use record::Content;
+
+use super::*;
+
+const MEDIUM_BYTES: usize = 4 << 20;
+const PIECE: usize = 64 << 10;
+const SEED: u64 = 77;
+
+/// What lay on the medium: no two sectors the same, and nothing that a run would write.
+fn original() -> Vec<u8> {
+    let mut data = vec![0; MEDIUM_BYTES];
+    Filler::new(!SEED).fill(&mut data, Content::Incompressible, 1, 0);
+    data
+}
+
+/// The medium after every second piece was lent and overwritten, and the log.
+fn lent() -> (MemoryDevice, MemoryUndo) {
+    let (mut medium, mut undo) = (MemoryDevice::new(MEDIUM_BYTES as u64), MemoryUndo::default());
+    medium.data().copy_from_slice(&original());
+    for at in (0..MEDIUM_BYTES).step_by(2 * PIECE) {
+        undo.keep(at as u64, &original()[at..at + PIECE]).unwrap();
+        Filler::new(SEED).fill(&mut medium.data()[at..at + PIECE], Content::Incompressible, 5, at as u64);
+    }
+    (medium, undo)
+}
+
+fn back(device: &mut dyn Device, undo: &mut dyn Undo, trust: Trust) -> PutBack {
+    put_back(device, undo, trust, &Filler::new(SEED), &mut |_| true)
+}
+
+fn kind(found: &PutBack) -> Option<IoErrorKind> {
+    match &found.interrupted {
+        Some(Interruption::Medium(error)) => Some(error.kind),
+        _ => None,
+    }
+}
+
+/// Sectors that are not as they lay there, as one range.
+fn wrong(medium: &mut MemoryDevice) -> Option<Extent> {
+    let before = original();
+    let bad: Vec<usize> = (0..MEDIUM_BYTES).step_by(512).filter(|at| medium.data()[*at..at + 512] != before[*at..at + 512]).collect();
+    Some(Extent::new(*bad.first()? as u64, (bad.last()? + 512 - bad.first()?) as u64))
+}
+
+#[test]
+fn everything_is_put_back_and_the_log_is_cleared() {
+    for trust in [Trust::Held, Trust::Look] {
+        let (mut medium, mut undo) = lent();
+        let found = back(&mut medium, &mut undo, trust);
+        assert_eq!((found.is_whole(), found.bytes, undo.pieces()), (true, MEDIUM_BYTES as u64 / 2, 0));
+        assert_eq!(wrong(&mut medium), None);
+    }
+}
+
+/// Whatever stops the medium, and whenever: nothing is called lost, the log stays, and the next time all is put back.
+fn interrupted(fault: impl Fn(Window) -> Fault, expected: IoErrorKind) {
+    for (trust, from) in [(Trust::Held, 0), (Trust::Held, 1), (Trust::Held, 17), (Trust::Look, 0), (Trust::Look, 20), (Trust::Held, 40)] {
+        let (medium, mut undo) = lent();
+        let pieces = undo.pieces();
+        let mut device = FaultInjection::new(medium, [fault(Window::Ops(from, u64::MAX))]);
+        let found = back(&mut device, &mut undo, trust);
+        // What is only read back needs no writes; a fault that begins then strikes nobody.
+        if from == 40 && expected == IoErrorKind::ReadOnly {
+            assert!(found.is_whole(), "{found:?}");
+            continue;
+        }
+        assert_eq!((kind(&found), found.lost.len(), undo.pieces()), (Some(expected), 0, pieces), "{trust:?} from {from}: {found:?}");
+        assert_eq!((found.left_bytes, found.first_left_bytes), (MEDIUM_BYTES as u64 / 2, Some(0)));
+        let mut medium = device.into_inner();
+        assert!(back(&mut medium, &mut undo, trust).is_whole());
+        assert_eq!((wrong(&mut medium), undo.pieces()), (None, 0));
+    }
+}
+
+#[test]
+fn a_medium_that_is_gone_is_waited_for() {
+    interrupted(Fault::GoneDuring, IoErrorKind::Gone);
+}
+
+#[test]
+fn a_medium_that_refuses_writes_is_waited_for() {
+    interrupted(Fault::RefusesWritesDuring, IoErrorKind::ReadOnly);
+}
+
+#[test]
+fn a_medium_on_which_every_write_fails_refuses_writes() {
+    interrupted(Fault::FailsWritesDuring, IoErrorKind::ReadOnly);
+}
+
+#[test]
+fn a_place_that_fails_alone_is_named_and_stays_in_the_log() {
+    let (medium, mut undo) = lent();
+    let bad = Extent::new(4 * PIECE as u64, 512);
+    let mut device = FaultInjection::new(medium, [Fault::EioAt(bad, Lasts::Forever)]);
+    let found = back(&mut device, &mut undo, Trust::Held);
+    assert_eq!(found.lost.len(), 1);
+    assert_eq!(found.lost[0].place, Some(Extent::new(bad.offset_bytes, PIECE as u64)));
+    assert!(matches!(found.lost[0].why, Why::Refused(_)) && found.interrupted.is_none());
+    assert_eq!(wrong(&mut device.into_inner()), found.lost[0].place);
+    assert!(undo.pieces() > 0, "what is not back may be wanted from the log");
+}
+
+#[test]
+fn writes_that_are_lost_are_told() {
+    let (medium, mut undo) = lent();
+    let bad = Extent::new(4 * PIECE as u64 + 1024, 512);
+    let mut device = FaultInjection::new(medium, [Fault::SilentCorruption(bad)]);
+    let found = back(&mut device, &mut undo, Trust::Held);
+    assert_eq!(found.lost, [Lost { place: Some(bad), why: Why::NotKept }]);
+    assert_eq!(found.bytes, MEDIUM_BYTES as u64 / 2 - 512);
+    assert!(undo.pieces() > 0);
+}
+
+/// A log of which one piece does not pass its checksum.
+struct OnePieceDamaged(MemoryUndo, usize);
+
+impl Undo for OnePieceDamaged {
+    fn make_room(&mut self, bytes: u64) -> Result<(), String> {
+        self.0.make_room(bytes)
+    }
+    fn keep(&mut self, offset_bytes: u64, data: &[u8]) -> Result<(), String> {
+        self.0.keep(offset_bytes, data)
+    }
+    fn seal(&mut self) -> Result<(), String> {
+        self.0.seal()
+    }
+    fn pieces(&self) -> usize {
+        self.0.pieces()
+    }
+    fn place(&mut self, number: usize) -> Option<Extent> {
+        self.0.place(number)
+    }
+    fn piece(&mut self, number: usize, data: &mut Vec<u8>) -> Result<u64, String> {
+        if number == self.1 { Err("its checksum does not match".into()) } else { self.0.piece(number, data) }
+    }
+    fn clear(&mut self) -> Result<(), String> {
+        self.0.clear()
+    }
+}
+
+#[test]
+fn a_damaged_piece_is_named_and_the_others_are_put_back() {
+    let (mut medium, undo) = lent();
+    let mut undo = OnePieceDamaged(undo, 3);
+    let found = back(&mut medium, &mut undo, Trust::Look);
+    let place = Extent::new(6 * PIECE as u64, PIECE as u64);
+    assert_eq!(found.lost, [Lost { place: Some(place), why: Why::Damaged("its checksum does not match".into()) }]);
+    assert_eq!(wrong(&mut medium), Some(place));
+    assert!(undo.pieces() > 0);
+}
+
+#[test]
+fn what_somebody_has_written_meanwhile_stays_and_is_named() {
+    let (mut medium, mut undo) = lent();
+    let theirs = Extent::new(2 * PIECE as u64 + 4096, 1024);
+    let range = theirs.offset_bytes as usize..theirs.end() as usize;
+    medium.data()[range.clone()].fill(0x55);
+    medium.data()[..512].fill(0);
+    medium.data()[512..1024].fill(0xff);
+    medium.data()[1024..1536].copy_from_slice(&original()[1024..1536]);
+    for _ in 0..2 {
+        let found = back(&mut medium, &mut undo, Trust::Look);
+        assert_eq!(found.lost, [Lost { place: Some(theirs), why: Why::Newer }]);
+        assert!(medium.data()[range.clone()].iter().all(|byte| *byte == 0x55));
+        assert_eq!(wrong(&mut medium), Some(theirs));
+        assert!(undo.pieces() > 0);
+    }
+}
+
+#[test]
+fn where_a_place_cannot_be_read_the_rest_of_its_piece_is_still_looked_at() {
+    let (mut medium, mut undo) = lent();
+    let theirs = Extent::new(4096, 4096);
+    medium.data()[4096..8192].fill(0x55);
+    let mut device = FaultInjection::new(medium, [Fault::ShortRead(Extent::new(32 << 10, 512), Lasts::Forever)]);
+    let found = back(&mut device, &mut undo, Trust::Look);
+    assert!(found.lost.contains(&Lost { place: Some(theirs), why: Why::Newer }), "{:?}", found.lost);
+    let mut medium = device.into_inner();
+    assert_eq!(wrong(&mut medium), Some(theirs), "what could not be read was written all the same");
+}
+
+#[test]
+fn whoever_watches_can_end_it_and_nothing_is_lost() {
+    let (mut medium, mut undo) = lent();
+    let mut steps = 0;
+    let found = put_back(&mut medium, &mut undo, Trust::Held, &Filler::new(SEED), &mut |step| {
+        steps += 1;
+        assert!((0.0..=1.0).contains(&step.share));
+        steps < 5
+    });
+    assert_eq!((found.interrupted, found.lost.len()), (Some(Interruption::Stopped), 0));
+    assert!(back(&mut medium, &mut undo, Trust::Held).is_whole());
+}
+
+proptest::proptest! {
+    /// On a medium that folds at any number of sectors, whatever was written in whatever order, ended at any step, and begun again: everything is as before.
+    #[test]
+    fn folded_places_are_put_back_by_a_later_process_too(
+        writes in proptest::collection::vec((0u64..60, 1u64..12), 1..20),
+        module in 1u64..60,
+        ends in 0u64..60,
+        held: bool,
+    ) {
+        let mut medium = Folding { inner: MemoryDevice::new(64 << 10), module };
+        Filler::new(!SEED).fill(medium.inner.data(), Content::Incompressible, 1, 0);
+        let before = medium.inner.data().to_vec();
+        let (mut undo, filler, mut known) = (MemoryUndo::default(), Filler::new(SEED), [false; 128]);
+        medium.prepare(1, 512).unwrap();
+        for (pass, (at, sectors)) in writes.into_iter().enumerate() {
+            for sector in at..at + sectors {
+                look::transfer(&mut medium, Request::read(0, sector * 512, 512)).unwrap();
+                if !std::mem::replace(&mut known[sector as usize], true) {
+                    let data = medium.buffer(0)[..512].to_vec();
+                    undo.keep(sector * 512, &data).unwrap();
+                }
+                filler.fill(&mut medium.buffer(0)[..512], Content::Incompressible, pass as u32, sector * 512);
+                look::transfer(&mut medium, Request::write(0, sector * 512, 512)).unwrap();
+            }
+        }
+        let trust = if held { Trust::Held } else { Trust::Look };
+        let mut left = ends;
+        put_back(&mut medium, &mut undo, trust, &filler, &mut |_| { left = left.saturating_sub(1); left > 0 });
+        let found = put_back(&mut medium, &mut undo, trust, &filler, &mut |_| true);
+        assert!(found.is_whole(), "{found:?}");
+        assert!(medium.inner.data() == before);
+    }
+}
+
+/// Addresses are taken modulo so many sectors. One sector at a time.
+struct Folding {
+    inner: MemoryDevice,
+    module: u64,
+}
+
+impl Device for Folding {
+    fn facts(&self) -> &device::Facts {
+        self.inner.facts()
+    }
+    fn now(&mut self) -> u64 {
+        self.inner.now()
+    }
+    fn prepare(&mut self, slots: u32, slot_bytes: usize) -> Result<(), device::IoError> {
+        self.inner.prepare(slots, slot_bytes)
+    }
+    fn buffer(&mut self, slot: u32) -> &mut [u8] {
+        self.inner.buffer(slot)
+    }
+    fn submit(&mut self, request: Request) -> Result<(), device::IoError> {
+        let folded = request.offset_bytes / 512 % self.module * 512;
+        self.inner.submit(Request { offset_bytes: folded, ..request })
+    }
+    fn reap(&mut self, min: usize, done: &mut Vec<device::Completion>) -> Result<(), device::IoError> {
+        self.inner.reap(min, done)
+    }
+    fn idle(&mut self, duration_ns: u64) {
+        self.inner.idle(duration_ns);
+    }
+    fn drop_caches(&mut self) -> Result<(), device::IoError> {
+        self.inner.drop_caches()
+    }
+    fn cpu_ns(&mut self) -> Option<u64> {
+        None
+    }
+}
