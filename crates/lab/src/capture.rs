@@ -25,6 +25,9 @@ pub use source::Source;
 
 use crate::trace::{Header, Issue, Step, Writer};
 
+/// What has been recorded is in the file after this time at the latest. A block that is cut short costs some 20 bytes.
+const KEEP_NS: u64 = 1_000_000_000;
+
 /// When a recording ends by itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
@@ -111,6 +114,8 @@ struct Sink<W: Write> {
     captured: Captured,
     begun_ns: u64,
     begun_cpu_ns: u64,
+    /// When what had come was last handed over.
+    kept_ns: u64,
 }
 
 impl<W: Write> Sink<W> {
@@ -118,7 +123,19 @@ impl<W: Write> Sink<W> {
         let bytes = Rc::new(Cell::new(0));
         let writer = Writer::new(Counted { out, bytes: Rc::clone(&bytes) }, header).map_err(CaptureError::Write)?;
         let (begun_ns, begun_cpu_ns) = (clock_ns(ClockId::MonotonicRaw), clock_ns(ClockId::ProcessCPUTime));
-        Ok(Sink { writer, bytes, limits, captured: Captured::default(), begun_ns, begun_cpu_ns })
+        let mut sink = Sink { writer, bytes, limits, captured: Captured::default(), begun_ns, begun_cpu_ns, kept_ns: begun_ns };
+        sink.writer.flush().map_err(CaptureError::Write)?;
+        Ok(sink)
+    }
+
+    /// Hands over what has come, once a second: whoever kills a recorder loses no more than that.
+    fn keep(&mut self) -> Result<(), CaptureError> {
+        let now_ns = clock_ns(ClockId::MonotonicRaw);
+        if now_ns.saturating_sub(self.kept_ns) < KEEP_NS {
+            return Ok(());
+        }
+        self.kept_ns = now_ns;
+        self.writer.flush().map_err(CaptureError::Write)
     }
 
     fn take(&mut self, step: &Step) -> Result<(), CaptureError> {

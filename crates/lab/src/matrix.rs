@@ -6,6 +6,7 @@
 //! one that fails in a chosen way.
 
 mod axes;
+mod blame;
 mod order;
 mod results;
 mod session;
@@ -17,7 +18,7 @@ mod trace_work;
 pub use axes::{Axes, Combination, LeftOut};
 pub use results::{Failed, Results, result_of};
 pub use session::{End, Event, Limits, Trial, run};
-pub use stand::Stand;
+pub use stand::{Probe, Stand};
 pub use trace_work::{PREFIX as TRACE_PREFIX, TraceWork};
 
 use std::path::PathBuf;
@@ -35,6 +36,12 @@ pub trait Site {
     /// # Errors
     /// In words. Nothing further may be tried then.
     fn end(&mut self) -> Result<(), String>;
+
+    /// Whether the medium still reads and writes. Asked after a try that failed, while nothing is mounted.
+    ///
+    /// # Errors
+    /// In words: what it answered instead.
+    fn answers(&mut self) -> Result<(), String>;
 }
 
 /// A mounted file system to work on.

@@ -68,6 +68,7 @@ pub fn record<W: Write>(
         }
         let settled_ns = if over { u64::MAX } else { clock_ns(clock).saturating_sub(SETTLED_NS) };
         let most_pages = rounds.go(settled_ns, sink)?;
+        sink.keep()?;
         hear(sink.so_far());
         if over || sink.is_full() {
             return Ok(());

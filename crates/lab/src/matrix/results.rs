@@ -35,7 +35,8 @@ impl Results {
     /// From the cells of earlier sittings.
     pub fn of(combinations: &[Combination], cells: &[Cell]) -> Results {
         let mut results = Results { figures: vec![BTreeMap::new(); combinations.len()], ..Results::default() };
-        for cell in cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Interrupted) {
+        let counts = |cell: &&Cell| cell.label("part").is_empty() && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium();
+        for cell in cells.iter().filter(counts) {
             let Some((combination, repeat)) = Combination::of_cell(cell) else { continue };
             if let Some(number) = combinations.iter().position(|known| *known == combination) {
                 results.add(combinations, number, repeat, cell);
@@ -56,6 +57,11 @@ impl Results {
                 self.larger_is_better.insert(combinations[number].work.clone(), larger);
             }
         }
+    }
+
+    /// Forgets that this combination failed: it was the medium.
+    pub fn pardon(&mut self, number: usize) {
+        self.failed.retain(|failed| failed.combination != number);
     }
 
     /// Remembers how long one took.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use record::{Cell, Estimate, Params, Stop};
 use suite::random::Random;
 
+use super::blame::{FailedTry, Row};
 use super::{Combination, Prepared, Results, Site, Unready, order};
 use crate::fragmentation::{self, CountExtents, Fragmentation, OpenAsDevice};
 use crate::work::{Ground, Moment, Progress, Work, WorkError};
@@ -85,6 +86,7 @@ pub type Hear<'a> = &'a mut dyn FnMut(&Event<'_>) -> Result<(), String>;
 /// Tries what is left of the combinations. `results` holds what earlier sittings found.
 pub fn run(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, hear: Hear<'_>) -> End {
     let began = (trial.clock)();
+    let mut row = Row::default();
     let every: Vec<usize> = (0..trial.combinations.len()).collect();
     for repeat in 1..=trial.limits.most_repeats {
         let chosen = if repeat <= trial.limits.least_repeats { every.clone() } else { results.contenders(trial.combinations) };
@@ -103,7 +105,7 @@ pub fn run(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, hear: 
             }
             let rest: Vec<usize> = order[at..].iter().copied().filter(|number| !results.is_over(*number, repeat)).collect();
             let announced = announce(trial, results, (combination, repeat), &rest, hear);
-            if let Err(reason) = announced.and_then(|()| one(trial, site, results, (number, repeat), hear)) {
+            if let Err(reason) = announced.and_then(|()| one(trial, site, results, &mut row, (number, repeat), hear)) {
                 return reason;
             }
         }
@@ -134,35 +136,119 @@ fn announce(
     hear(&Event::Begun { combination, repeat, done: results.done(), of, left_ns }).map_err(End::Failed)
 }
 
+/// What a try came to.
+struct Tried {
+    cells: Vec<Cell>,
+    /// How it failed; none where it gave a figure.
+    failure: Option<Failure>,
+}
+
+/// What is known of a failure before the medium is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Failure {
+    /// The file system could not be made or mounted, or the work does not fit it.
+    Unfit,
+    /// The work met an error of the kernel, or found its data damaged.
+    Error,
+}
+
 /// Tries one combination once, and has its cells kept before anything else is done.
-fn one(trial: &Trial<'_>, site: &mut dyn Site, results: &mut Results, (number, repeat): (usize, u32), hear: Hear<'_>) -> Result<(), End> {
-    let combination = &trial.combinations[number];
+fn one(
+    trial: &Trial<'_>,
+    site: &mut dyn Site,
+    results: &mut Results,
+    row: &mut Row,
+    which: (usize, u32),
+    hear: Hear<'_>,
+) -> Result<(), End> {
+    let combination = &trial.combinations[which.0];
     let began = (trial.clock)();
-    let cells = match site.begin(combination) {
+    let (tried, ended) = attempt(trial, site, which, hear)?;
+    if ended.is_ok() {
+        results.took(combination, (trial.clock)().saturating_sub(began));
+    }
+    let cells = named(combination, which.1, tried.cells);
+    match tried.failure {
+        None => {
+            row.end();
+            keep(results, trial, which, &cells, hear)?;
+            ended.map_err(End::Failed)
+        }
+        Some(failure) => judge(trial, site, results, row, (which, failure, cells, ended), hear),
+    }
+}
+
+/// Begins, works, ends. The second value is whether the file system could be taken away.
+fn attempt(
+    trial: &Trial<'_>,
+    site: &mut dyn Site,
+    (number, repeat): (usize, u32),
+    hear: Hear<'_>,
+) -> Result<(Tried, Result<(), String>), End> {
+    let combination = &trial.combinations[number];
+    let prepared = match site.begin(combination) {
         Err(Unready::Medium(reason)) => return Err(End::Failed(reason)),
         // Ctrl-C on a terminal reaches mkfs too: that it ended is no failure of its file system.
         Err(Unready::Combination(_)) if trial.stop.load(Ordering::Relaxed) => return Err(End::Interrupted),
-        Err(Unready::Combination(reason)) => vec![failed_cell(combination, &reason)],
-        Ok(prepared) => {
-            let worked = work(trial, combination, repeat, &prepared, hear);
-            let ended = site.end();
-            // What was measured is kept even if the file system cannot be taken away.
-            let kept = match worked {
-                Err(error) if error.is_interrupted() || trial.stop.load(Ordering::Relaxed) => {
-                    return Err(ended.err().map_or(End::Interrupted, End::Failed));
-                }
-                Err(error) => vec![made_on(&prepared, failed_cell(combination, &error.to_string()))],
-                Ok(cells) => cells.into_iter().map(|cell| made_on(&prepared, cell)).collect(),
-            };
-            if let Err(reason) = ended {
-                let _ = keep(results, trial, (number, repeat), kept, hear);
-                return Err(End::Failed(reason));
-            }
-            kept
+        Err(Unready::Combination(reason)) => {
+            return Ok((Tried { cells: vec![failed_cell(combination, &reason)], failure: Some(Failure::Unfit) }, Ok(())));
         }
+        Ok(prepared) => prepared,
     };
-    results.took(combination, (trial.clock)().saturating_sub(began));
-    keep(results, trial, (number, repeat), cells, hear)
+    let worked = work(trial, combination, repeat, &prepared, hear);
+    let ended = site.end();
+    let (cells, failure) = match worked {
+        Err(error) if error.is_interrupted() || trial.stop.load(Ordering::Relaxed) => {
+            return Err(ended.err().map_or(End::Interrupted, End::Failed));
+        }
+        Err(error) => {
+            let failure = if error.is_of_kernel() { Failure::Error } else { Failure::Unfit };
+            (vec![failed_cell(combination, &error.to_string())], Some(failure))
+        }
+        Ok(cells) if cells.is_empty() => (vec![failed_cell(combination, "the work measured nothing")], Some(Failure::Unfit)),
+        // What was measured is kept even if the file system cannot be taken away.
+        Ok(cells) => (cells, None),
+    };
+    let cells = cells.into_iter().map(|cell| made_on(&prepared, cell)).collect();
+    Ok((Tried { cells, failure }, ended))
+}
+
+/// Keeps a failed try as the combination's failure, or as the medium's, which ends the session.
+fn judge(
+    trial: &Trial<'_>,
+    site: &mut dyn Site,
+    results: &mut Results,
+    row: &mut Row,
+    (which, failure, cells, ended): ((usize, u32), Failure, Vec<Cell>, Result<(), String>),
+    hear: Hear<'_>,
+) -> Result<(), End> {
+    let failed = FailedTry { number: which.0, repeat: which.1, cells };
+    let said = failed.reason().to_owned();
+    let answered = ended.and_then(|()| site.answers().map_err(|reason| format!("{said}; asked again, the medium fails: {reason}")));
+    if let Err(reason) = answered {
+        let all = row.take().into_iter().chain([failed]).collect();
+        return Err(blame_medium(trial, results, all, reason, hear));
+    }
+    keep(results, trial, which, &failed.cells, hear)?;
+    match (failure == Failure::Error).then(|| row.add(failed)).flatten() {
+        Some(all) => {
+            let reason = format!("{} tries in a row met an error, so the medium is taken to fail; the last one: {said}", all.len());
+            Err(blame_medium(trial, results, all, reason, hear))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Keeps these tries as failures of the medium, and says how the session ends.
+fn blame_medium(trial: &Trial<'_>, results: &mut Results, all: Vec<FailedTry>, reason: String, hear: Hear<'_>) -> End {
+    for failed in all {
+        results.pardon(failed.number);
+        let failed = failed.by_medium();
+        if let Err(end) = keep(results, trial, (failed.number, failed.repeat), &failed.cells, hear) {
+            return end;
+        }
+    }
+    End::Failed(reason)
 }
 
 /// Says in a cell what it was measured on.
@@ -179,12 +265,8 @@ fn failed_cell(combination: &Combination, reason: &str) -> Cell {
     cell
 }
 
-/// Names the cells and hands them over.
-fn keep(results: &mut Results, trial: &Trial<'_>, (number, repeat): (usize, u32), mut cells: Vec<Cell>, hear: Hear<'_>) -> Result<(), End> {
-    let combination = &trial.combinations[number];
-    if cells.is_empty() {
-        cells.push(failed_cell(combination, "the work measured nothing"));
-    }
+/// The cells of a try, with their names and what they are of.
+fn named(combination: &Combination, repeat: u32, mut cells: Vec<Cell>) -> Vec<Cell> {
     for (part, cell) in cells.iter_mut().enumerate() {
         let detail = if part == 0 { String::new() } else { format!("/{part}") };
         cell.id = format!("{}#{repeat}{detail}", combination.id());
@@ -193,8 +275,15 @@ fn keep(results: &mut Results, trial: &Trial<'_>, (number, repeat): (usize, u32)
             cell.labels.insert("part".to_owned(), part.to_string());
         }
     }
-    results.add(trial.combinations, number, repeat, &cells[0]);
-    hear(&Event::Finished(&cells)).map_err(End::Failed)
+    cells
+}
+
+/// Takes cells into the results and hands them over.
+fn keep(results: &mut Results, trial: &Trial<'_>, (number, repeat): (usize, u32), cells: &[Cell], hear: Hear<'_>) -> Result<(), End> {
+    if !cells[0].is_failed_by_medium() {
+        results.add(trial.combinations, number, repeat, &cells[0]);
+    }
+    hear(&Event::Finished(cells)).map_err(End::Failed)
 }
 
 /// Does the work, looks at its files, and adds what was seen to the headline.

@@ -13,14 +13,27 @@ pub struct Stand {
     changes: Changes,
     state_dir: PathBuf,
     au_bytes: u64,
+    /// What its file systems are called.
+    label: String,
     staged: Option<Staged>,
+    probe: Probe,
 }
+
+/// Whether a block device still reads and writes. It leaves what is on it as it is; what it answers instead is told in words.
+pub type Probe = fn(&BlockTarget) -> Result<(), String>;
 
 impl Stand {
     /// On `target`, which `claim` holds. `changes` notes what is changed of its queue, `state_dir` is where mounts are noted; `au_bytes` is what
-    /// file systems are fitted to where a combination says so.
-    pub fn new(target: BlockTarget, claim: Claim, changes: Changes, state_dir: PathBuf, au_bytes: u64) -> Stand {
-        Stand { target, claim, changes, state_dir, au_bytes, staged: None }
+    /// file systems are fitted to where a combination says so, `label` what they are called. `probe` asks the medium after a failure.
+    pub fn new(
+        target: BlockTarget,
+        claim: Claim,
+        changes: Changes,
+        state_dir: PathBuf,
+        (au_bytes, label): (u64, String),
+        probe: Probe,
+    ) -> Stand {
+        Stand { target, claim, changes, state_dir, au_bytes, label, staged: None, probe }
     }
 
     /// Takes a scheduler on trial: whether the kernel has it for this device.
@@ -48,7 +61,7 @@ impl Site for Stand {
         self.try_scheduler(&combination.scheduler).map_err(Unready::Combination)?;
         let options: Vec<String> = combination.mount_options.split(',').filter(|option| !option.is_empty()).map(str::to_owned).collect();
         let au_bytes = combination.align.then_some(self.au_bytes);
-        let spec = recipe.spec(au_bytes, &options);
+        let spec = recipe.spec(au_bytes, &options).labelled(&self.label);
         let bytes = self.target.size_bytes();
         let staged =
             host::stage_filesystem(&mut self.claim, &self.target, 0, bytes, &spec, &self.state_dir).map_err(|error| cannot(&error))?;
@@ -75,5 +88,10 @@ impl Site for Stand {
             Some(staged) => staged.undo().map_err(|error| error.to_string()),
             None => Ok(()),
         }
+    }
+
+    fn answers(&mut self) -> Result<(), String> {
+        self.claim.retake().map_err(|error| error.to_string())?;
+        (self.probe)(&self.target)
     }
 }

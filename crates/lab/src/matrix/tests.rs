@@ -26,6 +26,11 @@ fn axes() -> Axes {
 /// A work that gives the figure that its site has chosen for the combination.
 struct Tiny<'a>(&'a Slot<f64>, u64);
 
+/// A figure that stands for a work that the kernel tells of an error.
+const IO_ERROR: f64 = -1.0;
+/// A figure that stands for the same error, by a medium that has failed and stays so.
+const DEAD: f64 = -2.0;
+
 impl Work for Tiny<'_> {
     fn name(&self) -> &str {
         "tiny"
@@ -36,6 +41,9 @@ impl Work for Tiny<'_> {
     fn run(&self, ground: &mut Ground<'_>) -> Result<Vec<Cell>, WorkError> {
         if ground.stop.load(Ordering::Relaxed) {
             return Err(WorkError::Interrupted { work: "tiny".into() });
+        }
+        if [IO_ERROR, DEAD].contains(&self.0.get()) {
+            return Err(WorkError::io("tiny", "writing", io::Error::from_raw_os_error(19)));
         }
         let mut cell = Cell::begun("tiny", "tiny", Params::default());
         cell.metrics.iops = Some(Estimate { value: self.0.get(), ci95: None, n: 1 });
@@ -70,6 +78,10 @@ impl Site for Scripted<'_> {
         self.open = false;
         let last = self.tries.borrow().last().cloned();
         if last.is_some() && last == self.unmountable { Err("it is in use".to_owned()) } else { Ok(()) }
+    }
+    fn answers(&mut self) -> Result<(), String> {
+        assert!(!self.open, "nothing is mounted while the medium is asked");
+        if self.figure.get() == DEAD { Err("it answers nothing".to_owned()) } else { Ok(()) }
     }
 }
 
@@ -239,4 +251,61 @@ fn what_cannot_be_fitted_is_tried_without_and_named() {
     let (all, left_out) = both.combinations(|filesystem| filesystem != "vfat");
     assert_eq!((all.len(), left_out.len()), (10, 1));
     assert_eq!(left_out[0].what, "vfat fitted to the AU");
+}
+
+/// Names of the combinations that came to nothing by themselves.
+fn failed_by_themselves(went: &Went) -> Vec<usize> {
+    went.results.failed().iter().map(|failed| failed.combination).collect()
+}
+
+#[test]
+fn a_medium_that_fails_ends_everything_and_is_no_failure_of_the_combinations() {
+    let mut figures = CLEAR.to_vec();
+    figures[2] = ("xfs none", &[70.0, 71.0, DEAD]);
+    let went = Bench::new(&figures).run();
+    let End::Failed(reason) = &went.end else { panic!("{:?}", went.end) };
+    assert!(reason.contains("it answers nothing") && reason.contains("tiny: writing failed: No such device"), "{reason}");
+    assert_eq!((failed_by_themselves(&went), went.left_open), (vec![], false));
+    let (combinations, _) = axes().combinations(|_| true);
+    assert_eq!(went.results.places(&combinations, "tiny").len(), 6, "the repeats before it count");
+    let last = went.cells.last().unwrap();
+    assert_eq!((last.stop, last.is_failed_by_medium()), (Stop::Error, true));
+
+    let resumed = Bench { earlier: went.cells.clone(), ..Bench::new(CLEAR) }.run();
+    assert_eq!((resumed.end, resumed.tries[0].as_str()), (End::Complete, "xfs none"), "what the medium failed is tried again");
+    assert_eq!(went.tries.len() + resumed.tries.len(), 19);
+}
+
+#[test]
+fn three_combinations_in_a_row_that_meet_an_error_are_a_failing_medium() {
+    let failing: Vec<(&str, Vec<f64>)> = CLEAR.iter().map(|(name, figures)| (*name, vec![figures[0], IO_ERROR])).collect();
+    let figures: Vec<(&str, &[f64])> = failing.iter().map(|(name, figures)| (*name, &figures[..])).collect();
+    let went = Bench::new(&figures).run();
+    assert!(matches!(&went.end, End::Failed(reason) if reason.contains("3 tries in a row")), "{:?}", went.end);
+    assert_eq!((went.tries.len(), failed_by_themselves(&went)), (9, vec![]));
+    let resumed = Bench { earlier: last_of_each(&went.cells), ..Bench::new(CLEAR) }.run();
+    assert_eq!((resumed.end, resumed.tries.len()), (End::Complete, 12));
+}
+
+/// As a journal is read: of several cells of one name the last counts.
+fn last_of_each(cells: &[Cell]) -> Vec<Cell> {
+    let by_id: BTreeMap<&str, &Cell> = cells.iter().map(|cell| (cell.id.as_str(), cell)).collect();
+    by_id.into_values().cloned().collect()
+}
+
+#[test]
+fn an_error_that_one_combination_alone_meets_is_its_own() {
+    let mut figures = CLEAR.to_vec();
+    figures[2] = ("xfs none", &[70.0, IO_ERROR, 71.0]);
+    let went = Bench::new(&figures).run();
+    assert_eq!((went.end.clone(), failed_by_themselves(&went)), (End::Complete, vec![2]));
+}
+
+#[test]
+fn a_work_that_fails_where_nothing_can_be_unmounted_is_tried_again() {
+    let mut figures = CLEAR.to_vec();
+    figures[2] = ("xfs none", &[DEAD]);
+    let went = Bench { unmountable: Some("xfs none".to_owned()), ..Bench::new(&figures) }.run();
+    assert!(matches!(went.end, End::Failed(_)));
+    assert_eq!((failed_by_themselves(&went), went.cells.last().unwrap().is_failed_by_medium()), (vec![], true));
 }

@@ -92,6 +92,11 @@ impl WorkError {
         matches!(self, WorkError::NoSpace { .. })
     }
 
+    /// Whether the kernel told of an error, or the data was damaged: the medium may have failed.
+    pub fn is_of_kernel(&self) -> bool {
+        matches!(self, WorkError::Failed { .. } | WorkError::Damaged { .. })
+    }
+
     /// Whether it was ended from outside.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, WorkError::Interrupted { .. })
