@@ -124,7 +124,7 @@ fn cached_bytes(fast_iops: f64, slow_iops: f64, slower: &[(u64, Figure<'_>)]) ->
 
 /// A size that is known roughly, to three digits.
 fn roughly(bytes: f64) -> String {
-    if bytes >= MIB as f64 { size((bytes / 1e6).round() as u64 * 1_000_000) } else { size(bytes.max(0.0) as u64) }
+    if bytes >= MIB as f64 { size(((bytes / 1e6).round() as u64).saturating_mul(1_000_000)) } else { size(bytes.max(0.0) as u64) }
 }
 
 /// A fast beginning and what is left after it.
@@ -249,4 +249,15 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         "heat is not ruled out: what a pause brings back was not measured"
     };
     Some(Draft::warning("slc-cache", statement).note(heat).notes(levels).note(format!("cache_bytes {}", found.at.round())).note(why).done())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_size_is_too_large_to_be_said() {
+        assert_eq!(roughly(8.4e6), "8.00 MB");
+        assert!(!roughly(f64::MAX).is_empty() && !roughly(f64::NAN).is_empty());
+    }
 }

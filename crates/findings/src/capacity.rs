@@ -153,13 +153,13 @@ struct Sectors {
 impl Sectors {
     fn add(&mut self, cell: &Cell) {
         let count = |name| number(cell, name).map_or(0, |n| n as u64);
-        self.good += count("good_sectors");
-        self.changed += count("changed_sectors");
-        self.overwritten += count("overwritten_sectors");
-        self.corrupted += count("corrupted_sectors");
-        self.zero += count("zero_sectors");
-        self.blank += count("blank_sectors");
-        self.unreadable += count("unreadable_sectors");
+        self.good = self.good.saturating_add(count("good_sectors"));
+        self.changed = self.changed.saturating_add(count("changed_sectors"));
+        self.overwritten = self.overwritten.saturating_add(count("overwritten_sectors"));
+        self.corrupted = self.corrupted.saturating_add(count("corrupted_sectors"));
+        self.zero = self.zero.saturating_add(count("zero_sectors"));
+        self.blank = self.blank.saturating_add(count("blank_sectors"));
+        self.unreadable = self.unreadable.saturating_add(count("unreadable_sectors"));
         let first = number(cell, "first_bad_offset_bytes").map(|at| at as u64);
         self.first_bad_bytes = [self.first_bad_bytes, first].into_iter().flatten().min();
         self.span_bytes = self.span_bytes.saturating_add(cell.params.span_bytes.unwrap_or(0));
@@ -167,7 +167,7 @@ impl Sectors {
     }
 
     fn bad(&self) -> u64 {
-        self.changed + self.overwritten + self.corrupted
+        self.changed.saturating_add(self.overwritten).saturating_add(self.corrupted)
     }
 
     /// "12 overwritten, 3 corrupted".

@@ -33,7 +33,8 @@ pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell>
 pub fn headline(record: &Record) -> Headline {
     let findings = conclude(record);
     // The cells of a matrix are of many file systems: none of them stands for the medium.
-    let asked: &[Figure] = if matrix::of(record).is_some() { &[] } else { &Figure::ALL };
+    let asked: &[Figure] =
+        if matrix::of(record).is_some() || record::strayed(&record.flags, &record.cells).is_some() { &[] } else { &Figure::ALL };
     let figures = asked.iter().filter_map(|&wanted| Some((wanted, value(record, wanted)?))).collect();
     let verdict = findings.iter().find(|finding| finding.id == "verdict").map(|finding| finding.statement.clone());
     let mut faults: Vec<String> = findings.iter().filter(|finding| is_fault(finding)).map(|finding| finding.id.clone()).collect();

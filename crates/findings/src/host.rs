@@ -13,7 +13,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 }
 
 /// The medium failed.
-fn io_error(record: &Record) -> Option<Finding> {
+pub(crate) fn io_error(record: &Record) -> Option<Finding> {
     let failed: Vec<_> = record.cells.iter().filter(|cell| cell.stop == Stop::Error).collect();
     let first = failed.first()?;
     let reason = first.reason.clone().unwrap_or_else(|| "no reason was recorded".into());

@@ -30,6 +30,8 @@ mod open_aus;
 mod places;
 mod random_write;
 mod stalls;
+mod standstill;
+mod stray;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -80,6 +82,7 @@ ids! {
     "small-write-bypass",
     "write-amplification",
     "stalls",
+    "standstill",
     "compression",
     "repeats-recognised",
     "equal-rewrites-skipped",
@@ -143,6 +146,10 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     if let Some(matrix) = matrix::of(record) {
         return matrix.findings();
     }
+    // The one gate for memory and caches: what is no medium's leads to no conclusion on one.
+    if let Some(findings) = stray::conclude(record, wanted) {
+        return lent::conclude(record).into_iter().chain(findings).collect();
+    }
     let mut rest = Vec::new();
     rest.extend(classes::claims(record));
     rest.extend(capacity::conclude(record));
@@ -150,6 +157,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(wear::conclude(record));
     rest.extend(host::conclude(record));
     rest.extend(random_write::conclude(record));
+    rest.extend(standstill::conclude(record));
     rest.extend(stalls::conclude(record));
     rest.extend(content::conclude(record));
     rest.extend(caches::conclude(record));

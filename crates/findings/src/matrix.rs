@@ -53,8 +53,10 @@ pub struct WorkPlaces {
     pub larger_is_better: bool,
     /// The best first.
     pub places: Vec<Place>,
-    /// Ways that gave no result, and why.
+    /// Ways that failed by themselves, why, and what they gave in other repeats. They are not ranked.
     pub failed: Vec<(Way, String)>,
+    /// Whether one of those gave a figure before.
+    pub is_cut_short: bool,
 }
 
 /// A way with its results.
@@ -140,7 +142,9 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 fn places_of(record: &Record, work: &str) -> WorkPlaces {
-    let cells = || record.cells.iter().filter(|cell| cell.label("work") == work && cell.stop != Stop::Interrupted);
+    // What the medium failed says nothing of a way; what was measured before counts.
+    let counts = |cell: &&Cell| cell.label("work") == work && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium();
+    let cells = || record.cells.iter().filter(counts);
     let mut by_way: BTreeMap<Way, Vec<&Cell>> = BTreeMap::new();
     cells().for_each(|cell| by_way.entry(Way::of(cell)).or_default().push(cell));
     let headlines = |cells: &[&Cell]| -> Vec<(f64, bool)> {
@@ -151,10 +155,14 @@ fn places_of(record: &Record, work: &str) -> WorkPlaces {
         let failed = cells.iter().find(|cell| cell.label("part").is_empty() && cell.stop == Stop::Error);
         failed.map(|cell| cell.reason.clone().unwrap_or_else(|| "it failed".to_owned()))
     };
-    let (mut ways, mut failed) = (Vec::new(), Vec::new());
+    let (mut ways, mut failed, mut is_cut_short) = (Vec::new(), Vec::new(), false);
     for (way, cells) in by_way {
         match failure(&cells) {
-            Some(reason) => failed.push((way, reason)),
+            Some(reason) => {
+                let good = headlines(&cells);
+                is_cut_short |= !good.is_empty();
+                failed.push((way, with_repeats(reason, &good)));
+            }
             None => ways.push((way, cells)),
         }
     }
@@ -166,7 +174,17 @@ fn places_of(record: &Record, work: &str) -> WorkPlaces {
         let (way, cells) = &ways[placed.group];
         place(way, cells, &groups[placed.group], placed, best, larger_is_better)
     };
-    WorkPlaces { work: work.to_owned(), larger_is_better, places: ranked.iter().map(place).collect(), failed }
+    WorkPlaces { work: work.to_owned(), larger_is_better, places: ranked.iter().map(place).collect(), failed, is_cut_short }
+}
+
+/// Why a way failed, and what it gave before.
+fn with_repeats(reason: String, good: &[(f64, bool)]) -> String {
+    let figures: Vec<String> = good.iter().map(|(figure, larger)| figure_words(*figure, *larger)).collect();
+    if figures.is_empty() { reason } else { format!("{reason}; other repeats gave {}", figures.join(", ")) }
+}
+
+fn figure_words(value: f64, larger_is_better: bool) -> String {
+    if larger_is_better { format!("{} a second", significant(value)) } else { format!("{} s", significant(value)) }
 }
 
 fn place(way: &Way, cells: &[&Cell], figures: &[f64], placed: &Placed, best: f64, larger_is_better: bool) -> Place {
@@ -220,12 +238,15 @@ impl WorkPlaces {
 
     /// A figure in words: "1230 a second", "12.3 s".
     pub fn figure(&self, value: f64) -> String {
-        if self.larger_is_better { format!("{} a second", significant(value)) } else { format!("{} s", significant(value)) }
+        figure_words(value, self.larger_is_better)
     }
 
     /// The recommendation in words, with its margin, or why there is none.
     pub fn statement(&self) -> String {
-        let Some(best) = self.best() else { return format!("{}: nothing gave a result.", self.work) };
+        let Some(best) = self.best() else {
+            let what = if self.is_cut_short { "nothing came through every repeat" } else { "nothing gave a result" };
+            return format!("{}: {what}.", self.work);
+        };
         let named = format!("{}: {}", self.work, best.way.words());
         let figure = self.figure(best.centre);
         let Some(second) = self.places.get(1) else { return format!("{named} is the only one that gave a result, {figure}.") };
@@ -329,6 +350,34 @@ mod tests {
         let matrix = of(&record).unwrap();
         insta::assert_snapshot!(matrix.works[0].statement(), @"untar: ext4 (noatime) with none is best: 100.0 a second, 2.00 times what xfs (noatime) with bfq does (1.96 to 2.05 times), the next best.");
         assert!(matrix.overall.is_empty());
+    }
+
+    /// A try that failed, by the medium or by itself.
+    fn failed(filesystem: &str, repeat: u32, by_medium: bool) -> Cell {
+        let mut cell = cell("untar", filesystem, "none", repeat, 1.0);
+        (cell.stop, cell.reason, cell.metrics.iops) = (Stop::Error, Some("No such device".to_owned()), None);
+        if by_medium {
+            cell.blame_medium();
+        }
+        cell
+    }
+
+    #[test]
+    fn a_medium_that_failed_takes_no_good_repeat_away() {
+        let mut record = record(&[("untar", "ext4", "none", &[100.0, 101.0]), ("untar", "xfs", "none", &[50.0, 50.5])]);
+        record.cells.extend([failed("ext4", 3, true), failed("xfs", 3, true)]);
+        let matrix = of(&record).unwrap();
+        assert_eq!((matrix.works[0].places[0].figures.len(), matrix.works[0].failed.len()), (2, 0));
+        assert!(matrix.works[0].statement().contains("100 a second"), "{}", matrix.works[0].statement());
+    }
+
+    #[test]
+    fn a_way_that_fails_by_itself_is_not_ranked_and_its_good_repeats_are_told() {
+        let mut record = record(&[("untar", "ext4", "none", &[100.0, 101.0])]);
+        record.cells.push(failed("ext4", 3, false));
+        let matrix = of(&record).unwrap();
+        assert_eq!(matrix.works[0].statement(), "untar: nothing came through every repeat.");
+        assert_eq!(matrix.works[0].failed[0].1, "No such device; other repeats gave 100 a second, 101 a second");
     }
 
     #[test]

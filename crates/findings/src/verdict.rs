@@ -355,7 +355,7 @@ fn untested(wanted: &Use) -> Finding {
     Draft::info(id(*wanted), format!("Whether it is good as {wanted} cannot be said: {why}.")).done()
 }
 
-fn id(wanted: Use) -> &'static str {
+pub(crate) fn id(wanted: Use) -> &'static str {
     match wanted {
         Use::RootDisk => "verdict-root-disk",
         Use::Camera => "verdict-camera",

@@ -2,7 +2,7 @@
 
 use findings::matrix::{Matrix, Place, Standing, WorkPlaces};
 use record::units::significant;
-use record::{Ended, Record, Stop, TargetKind};
+use record::{Cell, Ended, Record, Stop, TargetKind};
 
 use crate::tables::Table;
 use crate::{doubts, text, words};
@@ -45,12 +45,13 @@ pub fn summary(record: &Record, matrix: &Matrix, width: usize) -> String {
 
 /// Said of a matrix that is not finished: tries are counted, not the cells that each of them leaves.
 pub(crate) fn state(record: &Record) -> Option<String> {
-    let tries = record.cells.iter().filter(|cell| cell.label("part").is_empty() && cell.stop != Stop::Interrupted).count();
+    let is_done = |cell: &&Cell| cell.label("part").is_empty() && cell.stop != Stop::Interrupted && !cell.is_failed_by_medium();
+    let tries = record.cells.iter().filter(is_done).count();
     let how = match record.run.ended {
         Ended::Complete => return None,
         Ended::Running => "is under way",
         Ended::Interrupted => "was interrupted",
-        Ended::Error => "was ended by an error",
+        Ended::Error => "was ended by a failure of the medium or the machine",
     };
     Some(format!("The matrix {how}: {tries} of {} planned tries are done; flashmark resume goes on.", record.plan.len()))
 }

@@ -156,9 +156,9 @@ impl Page {
         let said = |finding: &Finding| {
             record.findings.iter().any(|verdict| verdict.id == "verdict" && verdict.statement.contains(&finding.statement))
         };
-        for finding in
-            record.findings.iter().filter(|finding| finding.severity == Severity::Failure && finding.id != "verdict" && !said(finding))
-        {
+        // A standstill is no footnote, also where it may have been the machine's.
+        let is_first = |finding: &&Finding| finding.severity == Severity::Failure || finding.id == "standstill";
+        for finding in record.findings.iter().filter(is_first).filter(|finding| finding.id != "verdict" && !said(finding)) {
             self.statement(finding, "");
         }
         for sentence in headline::sentences(record) {
@@ -180,7 +180,7 @@ impl Page {
         let loud = |finding: &&Finding| match finding.severity {
             Severity::Failure => false,
             // What is impossible stands among the doubts, figure by figure.
-            Severity::Warning => !["verdict", "impossible", NOT_PUT_BACK].contains(&finding.id.as_str()),
+            Severity::Warning => !["verdict", "impossible", "standstill", NOT_PUT_BACK].contains(&finding.id.as_str()),
             Severity::Info => finding.id != "verdict" && findings::is_verdict(finding),
         };
         let shown: Vec<&Finding> = record.findings.iter().filter(loud).collect();

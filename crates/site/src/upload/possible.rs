@@ -36,6 +36,9 @@ pub(super) fn check(run: &Published) -> Result<(), Rejection> {
     if run.cells.is_empty() {
         return Err(Rejection::invalid("not-a-run", "cells: there is none, so there is nothing to tell".to_owned()));
     }
+    if let Some(why) = record::strayed(&run.flags, &run.cells) {
+        return Err(Rejection::invalid("impossible", format!("flags: the run {why}")));
+    }
     check_head(run)?;
     check_simulated(run)?;
     let mut ids = BTreeSet::new();
