@@ -31,6 +31,8 @@ pub enum Command {
     Run(Box<RunFlags>),
     /// Goes on with a run that was interrupted; no finished cell is repeated.
     Resume(ResumeFlags),
+    /// Puts back what a run only borrowed of a medium and could not put back itself: it was killed, or the medium was pulled out.
+    Restore(RestoreFlags),
     /// Prints the summary of a run.
     Show(ShowFlags),
     /// Lists the runs kept on this machine.
@@ -116,9 +118,12 @@ pub struct RunFlags {
 /// What of a target may be touched, and how: flags of what measures it.
 #[derive(Debug, Args)]
 pub struct AccessFlags {
-    /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none).
+    /// Allows a raw medium or a file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none), a partition by its own name or its medium's.
     #[arg(long, value_name = "ID")]
     pub erase: Option<String>,
+    /// Says that what lies on it may be overwritten. A medium that is not empty asks for this in a script, and for the word on a terminal.
+    #[arg(long, requires = "erase")]
+    pub yes: bool,
     /// Touches only this range of a raw medium or file, for example 1GiB+64MiB.
     #[arg(long, value_name = "OFFSET+SIZE")]
     pub span: Option<String>,
@@ -132,9 +137,35 @@ pub struct AccessFlags {
 pub struct ResumeFlags {
     /// Which run: its id, the beginning of it, or "latest"; without it, the latest unfinished one.
     pub run: Option<String>,
+    /// Where its medium is now, if it is not found by itself: another slot, another reader.
+    pub target: Option<String>,
+    /// Allows a medium to be overwritten on which not this run's data but something else lies now; names it as `run --erase` does.
+    #[arg(long, value_name = "ID")]
+    pub erase: Option<String>,
+    /// Goes on without asking.
+    #[arg(long)]
+    pub yes: bool,
     /// Where results go.
     #[command(flatten)]
     pub outputs: Outputs,
+}
+
+/// Flags of `restore`.
+#[derive(Debug, Args)]
+pub struct RestoreFlags {
+    /// Which run; without it, the latest that has not put everything back.
+    pub run: Option<String>,
+    /// Where its medium is now, if it is not found by itself: another slot, another reader.
+    pub target: Option<String>,
+    /// Gives up: what was kept is deleted, and the medium stays as it is. Asks first.
+    #[arg(long)]
+    pub forget: bool,
+    /// Does not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// Says nothing while it waits for the medium.
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Flags of `show`.
@@ -155,6 +186,9 @@ pub struct ShowFlags {
     /// The record as JSON.
     #[arg(long, conflicts_with = "all")]
     pub json: bool,
+    /// What can be read of a damaged run at all, and what is lost; writes nothing.
+    #[arg(long, conflicts_with_all = ["all", "findings", "json", "uses"])]
+    pub salvage: bool,
 }
 
 /// Flags of `runs`.
@@ -228,9 +262,12 @@ pub struct MatrixFlags {
     /// How large the file is that is made in a directory.
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
-    /// Allows the medium or file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none).
+    /// Allows the medium or file to be overwritten; names it by serial number, CID or by-id name (by its path where it has none), a partition by its own name or its medium's.
     #[arg(long, value_name = "ID")]
     pub erase: Option<String>,
+    /// Says that what lies on it may be overwritten. A medium that is not empty asks for this in a script, and for the word on a terminal.
+    #[arg(long, requires = "erase")]
+    pub yes: bool,
     /// Your words for this run.
     #[arg(long)]
     pub label: Option<String>,
@@ -374,7 +411,7 @@ pub struct AttachFlags {
 pub struct DetachFlags {
     /// The device, as `attach` printed it.
     pub device: Option<PathBuf>,
-    /// Everything that is attached.
+    /// Everything that this user attached with --background, and what killed servers left.
     #[arg(long)]
     pub all: bool,
 }

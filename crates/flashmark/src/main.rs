@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // One line, whatever the names in it hold.
-            eprintln!("flashmark: {}", report::words::clean(&failure.to_string()));
+            flashmark::say!("flashmark: {}", report::words::clean(&failure.to_string()));
             failure.exit.into()
         }
     }
@@ -37,6 +37,7 @@ fn dispatch(command: Command) -> exit::Result {
         Command::List(flags) => commands::list::run(&flags),
         Command::Run(flags) => commands::run::run(&flags),
         Command::Resume(flags) => commands::resume::run(&flags),
+        Command::Restore(flags) => commands::restore::run(&flags),
         Command::Show(flags) => commands::show::run(&flags),
         Command::Runs(flags) => commands::runs::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),

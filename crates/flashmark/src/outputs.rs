@@ -7,7 +7,7 @@ use clap::Args;
 use record::Record;
 use store::{RunDir, atomic_write};
 
-use crate::exit::{OrExit, Result, usage};
+use crate::exit::{Exit, Failure, OrExit, Result, usage};
 
 /// Name of the page in a run's directory.
 pub const PAGE_FILE: &str = "report.html";
@@ -50,20 +50,20 @@ pub fn check<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Result<()> {
 /// Delivers a record: summary on the terminal, page, record file.
 pub fn deliver(record: &Record, dir: &RunDir, outputs: &Outputs) -> Result<()> {
     let page = report::html::page(record);
-    dir.write_file(PAGE_FILE, page.as_bytes()).or_internal()?;
+    keepable(dir.write_file(PAGE_FILE, page.as_bytes()), dir)?;
     if let Some(path) = &outputs.html {
         atomic_write(path, page.as_bytes()).or_internal()?;
     }
     let to_stdout = outputs.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
     match &outputs.json {
-        Some(_) if to_stdout => print(&record.to_json())?,
+        Some(_) if to_stdout => print_record(record, dir)?,
         Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
         None => {}
     }
     let mut summary = text_summary(record, to_stdout);
     summary += &format!("\nRecord  {}\nPage    {}\n", dir.record_path().display(), dir.path().join(PAGE_FILE).display());
     if to_stdout {
-        eprint!("{summary}")
+        crate::say_text!("{summary}")
     } else {
         print(&summary)?
     }
@@ -79,8 +79,42 @@ pub fn text_summary(record: &Record, to_stderr: bool) -> String {
 
 /// Prints to standard output; a reader that has gone away is no error.
 pub fn print(text: &str) -> Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error).or_internal(),
+    match print_whole(text) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(anyhow::anyhow!("standard output cannot be written: {error}")).or_internal()
+        }
         _ => Ok(()),
     }
+}
+
+/// Prints to standard output; whoever asked for a document is owed all of it.
+fn print_whole(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Prints the record of a run to standard output. One that does not arrive whole is an error, also where the reader has gone away.
+pub fn print_record(record: &Record, dir: &RunDir) -> Result<()> {
+    let unheard = |error: std::io::Error| {
+        let name = dir.name();
+        anyhow::anyhow!(
+            "the record could not be written to standard output ({error}); it is kept, print it with: flashmark show {name} --json"
+        )
+    };
+    print_whole(&record.to_json()).map_err(unheard).or_internal()
+}
+
+/// What to do where the results of a run cannot be kept: the run is not lost.
+pub fn keepable<T>(done: std::result::Result<T, impl Into<anyhow::Error>>, dir: &RunDir) -> Result<T> {
+    let way_on = |error: anyhow::Error| {
+        let folder = dir.path().parent().unwrap_or(dir.path());
+        anyhow::anyhow!(
+            "{}; what was measured before is kept. When '{}' can be written again (free some space there), go on with: flashmark resume {}",
+            Failure { exit: Exit::Internal, error },
+            folder.display(),
+            dir.name()
+        )
+    };
+    done.map_err(|error| way_on(error.into())).or_internal()
 }

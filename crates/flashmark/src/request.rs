@@ -22,6 +22,12 @@ pub struct Request {
     pub target: String,
     /// The confirmation that it may be overwritten.
     pub erase: Option<String>,
+    /// `--yes` was given with it.
+    #[serde(skip)]
+    pub yes: bool,
+    /// What lay on it was shown, or was nothing, and may be overwritten; on the same medium it is not asked for again.
+    #[serde(default)]
+    pub confirmed: bool,
     /// A test was asked for by name that puts back what it overwrites.
     #[serde(default)]
     pub restoring: bool,
@@ -40,6 +46,9 @@ pub struct Request {
     pub time_limit_ns: Option<u64>,
     /// Largest span any cell touches; a test file is made this large.
     pub file_bytes: u64,
+    /// The medium was given away under another name or node; what lies on it tells whether it is the one.
+    #[serde(skip)]
+    pub reopened: bool,
 }
 
 /// What to run of which suite, and where results go.
@@ -66,6 +75,8 @@ pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
     let request = Request {
         target: flags.target.clone(),
         erase: flags.access.erase.clone(),
+        yes: flags.access.yes,
+        confirmed: false,
         restoring: choice.only.iter().any(|name| suite::catalogue::find(name).is_ok_and(|test| test.needs().restores)),
         span: flags.access.span.as_deref().map(read_span).transpose()?,
         engine: flags.access.engine.clone(),
@@ -74,6 +85,7 @@ pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
         uses: read_uses(&flags.uses)?,
         time_limit_ns: time_limit_ns.or(suite.time_limit_ns),
         file_bytes: file_bytes(&suite, &choice),
+        reopened: false,
     };
     let wanted = Wanted { suite, choice, label: flags.label.clone(), outputs: flags.outputs.clone(), plan_only: flags.plan };
     Ok((request, wanted))

@@ -80,10 +80,12 @@ impl Screen {
 
     /// Prints a line above the bar.
     pub fn print(&self, line: &str) {
+        // names of media and paths, and what other programs complained of, stand in what is printed
+        let line = &words::visible(line);
         match &self.bar {
             Some(bar) => bar.println(line),
             None if self.plain => {
-                eprintln!("{line}");
+                crate::say!("{line}");
                 lock(&self.state).last_plain = Some(Instant::now());
             }
             None => {}
@@ -153,7 +155,7 @@ fn tick(state: &Mutex<State>, bar: Option<&ProgressBar>, plain: bool, waiting: &
                 bar.set_position((share * 1000.0) as u64);
                 bar.set_message(line);
             }
-            None if due && !line.is_empty() => eprintln!("{line}"),
+            None if due && !line.is_empty() => crate::say!("{line}"),
             None => {}
         }
         std::thread::park_timeout(TICK);

@@ -6,21 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
-use record::{Cell, Ended, Record, Sample, Severity, Stop};
+use record::{Cell, Ended, Flag, Record, Sample, Severity, Stop};
 use store::{Ending, Entry, Journal, Lock, RunDir};
-use suite::{Event, Listener, Plan, RunEnd, RunOptions};
+use suite::{Event, Listener, Plan, RunEnd, RunOptions, Undo};
 
 use crate::exit::{Exit, OrExit, Result, refuse};
+use crate::lent::LentOnDisk;
 use crate::opened::Opened;
-use crate::outputs::{self, Outputs};
+use crate::outputs::{self, Outputs, keepable};
+use crate::reach::Doubts;
+use crate::reopened::Earlier;
 use crate::request::Request;
 use crate::sampler::Sampler;
 use crate::screen::Screen;
-use crate::signals;
 use crate::watchdog::Watchdog;
+use crate::{settle, signals};
 
 /// What is said before a medium that was not given away is written.
-const LENT: &str = "What is overwritten is kept in memory and put back at the end, also after Ctrl-C. Do not unplug the medium or kill the program meanwhile:\nwhat was overwritten would stay so. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
+const LENT: &str = "This writes to the medium: what is overwritten is kept in the run's directory first and put back at the end, also after Ctrl-C.\nIf the program is killed or the medium pulled out meanwhile: flashmark restore. --erase ID allows the medium to be overwritten, which is faster and finds larger caches";
 
 /// What a sitting works on.
 pub struct Sitting {
@@ -38,6 +41,8 @@ pub struct Sitting {
     pub done: Vec<Cell>,
     /// Device time of earlier sittings, in nanoseconds.
     pub used_ns: u64,
+    /// What earlier sittings had written is gone from the medium, and the user gave it away again as it is.
+    pub taken_anew: bool,
     /// Where results go.
     pub outputs: Outputs,
 }
@@ -45,9 +50,9 @@ pub struct Sitting {
 impl Sitting {
     /// Measures, keeps, reports; returns how the program ends.
     pub fn hold(self) -> Result {
-        let Sitting { mut opened, plan, request, dir, mut journal, done, used_ns, outputs } = self;
+        let Sitting { mut opened, plan, request, dir, mut journal, done, used_ns, taken_anew, outputs } = self;
         let stop = signals::listen()?;
-        let lost = !done.is_empty() && opened.loses_its_data();
+        let lost = !done.is_empty() && (taken_anew || opened.loses_its_data());
         let device = WriteBudget::new(opened.take_device(&plan), budget_bytes(&plan, lost));
         let mut medium = ExtentGuard::new(Box::new(device) as Box<dyn Device>, plan.writes());
         if plan.max_written_bytes() > 0 {
@@ -66,14 +71,42 @@ impl Sitting {
         }
         let owing = Arc::new(AtomicBool::new(false));
         let watchdog = Watchdog::start(&stop, &owing, last_words(&dir, &request));
-        let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop, undo: None };
+        let mut lent = LentOnDisk::none(&dir, opened.describe());
+        let undo: Option<&mut dyn Undo> = if opened.is_simulated() { None } else { Some(&mut lent) };
+        let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop, undo };
         let sampler = Sampler::start(&opened.target, used_ns);
-        let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, activity: HashMap::new() };
+        let doubts = Doubts::of(&opened);
+        let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, doubts, activity: HashMap::new() };
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
         watchdog.end();
         drop(screen);
         drop(medium);
+        drop(lent);
+        opened.let_go();
+        give_back(&request, &plan, &dir, &mut journal, &stop);
         conclude(end, &opened, &request, &dir, &mut journal, &outputs)
+    }
+}
+
+/// Puts back what the run could not, because its medium was away: waits for it, and says so. What is still missing then is said by everything that
+/// speaks of the run.
+fn give_back(request: &Request, plan: &Plan, dir: &RunDir, journal: &mut Journal, stop: &AtomicBool) {
+    if dir.owed().is_none() {
+        return;
+    }
+    let put = dir.replay().or_internal().and_then(|replayed| {
+        let earlier = Earlier { request, replayed: &replayed, plan, run: dir.name() };
+        settle::when_it_is_back(&earlier, dir, (None, settle::PATIENCE), stop, &mut |text| crate::say!("flashmark: {text}"))
+    });
+    match put {
+        Ok(Some(put)) => {
+            crate::say!("flashmark: {}", settle::told(&put, dir).0);
+            if let Err(error) = settle::note(journal, &put) {
+                crate::say!("flashmark: {error}");
+            }
+        }
+        Ok(None) => {}
+        Err(failure) => crate::say!("flashmark: {failure}"),
     }
 }
 
@@ -91,6 +124,7 @@ struct Keeper<'a> {
     owing: &'a AtomicBool,
     /// Looks at the medium's counters beside the measurement.
     sampler: Option<Sampler>,
+    doubts: Doubts,
     /// What was counted during each cell, by its id: one that is revised later keeps it.
     activity: HashMap<String, Vec<Sample>>,
 }
@@ -98,21 +132,21 @@ struct Keeper<'a> {
 impl Keeper<'_> {
     /// A cell that has ended or is revised, with what the kernel counted meanwhile.
     fn counted(&mut self, event: &Event<'_>) -> Option<Cell> {
-        let sampler = self.sampler.as_ref()?;
         let cell = match event {
             Event::CellStarted { .. } => {
-                sampler.begin();
+                self.sampler.iter().for_each(Sampler::begin);
                 return None;
             }
             Event::CellFinished { cell, .. } => {
-                self.activity.insert(cell.id.clone(), sampler.end());
+                let activity = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
+                self.activity.insert(cell.id.clone(), activity);
                 cell
             }
             Event::CellRevised { cell } => cell,
             _ => return None,
         };
         let activity = self.activity.get(&cell.id).cloned().unwrap_or_default();
-        Some(Cell { activity, ..(*cell).clone() })
+        Some(self.doubts.told(Cell { activity, ..(*cell).clone() }))
     }
 }
 
@@ -147,18 +181,23 @@ fn last_words(dir: &RunDir, request: &Request) -> impl FnOnce() + Send + use<> {
     let (dir, request) = (dir.clone(), request.clone());
     move || {
         if let Ok(replayed) = dir.replay() {
-            let record = judged(replayed.record, &request);
+            let record = judged(replayed.record, &request, &dir);
             let _ = dir.write_record(&record);
         }
-        eprintln!(
+        crate::say!(
             "\nflashmark: interrupted while the medium did not answer; the finished cells are kept, go on with: flashmark resume {}",
             dir.name()
         );
     }
 }
 
-/// Adds the conclusions, those that the user's claims and uses ask for among them.
-fn judged(mut record: Record, request: &Request) -> Record {
+/// Adds what is still owed to the medium, and the conclusions, those that the user's claims and uses ask for among them.
+fn judged(mut record: Record, request: &Request, dir: &RunDir) -> Record {
+    record.flags.extend(dir.owed().map(|owed| Flag::NotPutBack {
+        bytes: owed.bytes,
+        first_offset_bytes: owed.first_offset_bytes.unwrap_or(0),
+        run: dir.name().to_owned(),
+    }));
     record.findings = findings::conclude_for(&record, &request.uses);
     record
 }
@@ -176,21 +215,21 @@ fn conclude(end: RunEnd, opened: &Opened, request: &Request, dir: &RunDir, journ
     let mut half_done = end.cells.iter().filter(|cell| cell.stop == Stop::Interrupted && cell.ops > 0);
     let kept = half_done.try_for_each(|cell| journal.append(&cell.clone().into())).and_then(|()| journal.append(&ending.into()));
     let record = dir.replay().or_internal()?.record;
-    let record = judged(record, request);
-    dir.write_record(&record).or_internal()?;
+    let record = judged(record, request, dir);
+    keepable(dir.write_record(&record), dir)?;
     outputs::deliver(&record, dir, outputs)?;
     if let Some(reason) = end.failed {
-        return Err(anyhow::anyhow!("the run was ended, because its results could not be kept: {reason}")).or_internal();
+        return keepable(Err(anyhow::anyhow!("the run was ended, because its results could not be kept: {reason}")), dir);
     }
-    kept.or_internal()?;
+    keepable(kept, dir)?;
     match (&record.run.ended, end.error) {
         (_, Some(error)) if error.kind == IoErrorKind::Refused => Err(anyhow::anyhow!("{error}")).or_internal(),
         (Ended::Interrupted, _) => {
-            eprintln!("flashmark: interrupted; go on with: flashmark resume {}", dir.name());
+            crate::say!("flashmark: interrupted; go on with: flashmark resume {}", dir.name());
             Ok(Exit::Interrupted)
         }
         (Ended::Error, Some(error)) => {
-            eprintln!("flashmark: {error}; what was measured before is kept, go on with: flashmark resume {}", dir.name());
+            crate::say!("flashmark: {error}; what was measured before is kept, go on with: flashmark resume {}", dir.name());
             Ok(Exit::Io)
         }
         (Ended::Error, None) => refuse_unfinished(&record),
@@ -206,10 +245,16 @@ pub fn conclude_late(dir: &RunDir, lock: Lock, request: &Request, outputs: &Outp
         let ending = Ending { ended: Ended::Complete, elapsed_ns: record.run.elapsed_ns, ..Ending::default() };
         dir.journal(lock).or_internal()?.append(&ending.into()).or_internal()?;
     }
-    let record = judged(dir.replay().or_internal()?.record, request);
-    dir.write_record(&record).or_internal()?;
+    let record = judged_and_written(dir, request)?;
     outputs::deliver(&record, dir, outputs)?;
     Ok(verdict(&record))
+}
+
+/// Makes the record of a run again from its journal.
+pub fn judged_and_written(dir: &RunDir, request: &Request) -> Result<Record> {
+    let record = judged(dir.replay().or_internal()?.record, request, dir);
+    dir.write_record(&record).or_internal()?;
+    Ok(record)
 }
 
 /// Whether the medium stood the checks.

@@ -1,16 +1,25 @@
 //! Ctrl-C, SIGTERM and a closed terminal end a run in order; the second time at once.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::exit::{Exit, OrExit, Result};
 
-/// Sets the returned flag at the first signal; the second ends the process at once.
+/// Sets the returned flag at the first signal; the second ends the process at once. There is one flag: whoever asks again gets it as it is.
 pub fn listen() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
+    static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let mut is_new = false;
+    let stop = STOP.get_or_init(|| {
+        is_new = true;
+        Arc::new(AtomicBool::new(false))
+    });
+    let stop = Arc::clone(stop);
+    if !is_new {
+        return Ok(stop);
+    }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Order matters: the shutdown sees the flag only after the first signal has set it.
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop)).or_internal()?;

@@ -27,7 +27,7 @@ impl Watchdog {
             while !is_over.load(Ordering::SeqCst) {
                 if owing.load(Ordering::SeqCst) {
                     if stop.load(Ordering::SeqCst) && asked.replace(Instant::now()).is_none() {
-                        eprintln!(
+                        crate::say!(
                             "\nflashmark: interrupted; puts back what lay on the medium first. A second Ctrl-C would leave it overwritten"
                         );
                     }

@@ -3,6 +3,26 @@
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
 use record::{Cell, Content, Params, Region};
 
+/// Text made harmless for a terminal: what would move the cursor, colour the screen, hide or turn text around is written out. Line breaks
+/// stay.
+pub fn visible(text: &str) -> String {
+    harmless(text, |c| c.escape_debug().to_string())
+}
+
+/// The same with one's own way to write such a character.
+pub fn harmless(text: &str, write: impl Fn(char) -> String) -> String {
+    let hidden = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let mut harmless = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character != '\n' && (character.is_control() || hidden(character)) {
+            harmless += &write(character);
+        } else {
+            harmless.push(character);
+        }
+    }
+    harmless
+}
+
 /// A cell's name for people: "random-write 4 KiB", "sequential-write 1 MiB, zeros, front".
 pub fn cell(test: &str, params: &Params) -> String {
     let mut words = test.to_owned();

@@ -42,13 +42,13 @@ pub struct Place {
 
 impl Berth {
     /// Makes a place for a medium of this name.
-    pub fn make(name: &str) -> Result<Berth> {
+    pub fn make(name: &str, in_background: bool) -> Result<Berth> {
         let root = root()?;
         let _turn = turn(&root)?;
         let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
         let place = Place { directory: root.join(format!("{name}-{}", std::process::id())) };
         private_directory(&place.directory).with_context(|| format!("cannot make {}", place.directory.display()))?;
-        let lock = lock_file(&place.lock_path()).with_context(|| format!("cannot lock {}", place.lock_path().display()))?;
+        let lock = lock_file(&place.lock_path(), in_background).with_context(|| format!("cannot lock {}", place.lock_path().display()))?;
         Ok(Berth { place, _lock: lock })
     }
 
@@ -99,11 +99,22 @@ impl Place {
         File::open(self.lock_path()).is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockShared).is_err())
     }
 
+    /// Who attached it; none where that is not known.
+    pub fn owner(&self) -> Option<Owner> {
+        let mut text = String::new();
+        File::open(self.lock_path()).ok()?.read_to_string(&mut text).ok()?;
+        Owner::parse(&text)
+    }
+
+    /// Whether it is this user's to end without being named: attached in the background by the same user, or left by a server that was killed.
+    /// What is served in the foreground belongs to whoever sits before it.
+    pub fn is_ours(&self) -> bool {
+        !self.is_served() || self.owner().is_none_or(|owner| owner.in_background && owner.user == user())
+    }
+
     /// Asks its server to end.
     pub fn ask_to_end(&self) -> Result<()> {
-        let mut text = String::new();
-        File::open(self.lock_path())?.read_to_string(&mut text)?;
-        let server = text.trim().parse().ok().and_then(Pid::from_raw).context("its server's number is not known")?;
+        let server = self.owner().and_then(|owner| Pid::from_raw(owner.server)).context("its server's number is not known")?;
         // Only while it holds the lock does the number stand for it.
         ensure!(self.is_served(), "its server has just ended");
         kill_process(server, Signal::TERM).context("its server cannot be asked to end")
@@ -156,11 +167,44 @@ fn turn(root: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// A file that holds our process's number and is locked while we live.
-fn lock_file(path: &Path) -> io::Result<File> {
+/// Who attached a medium, as its lock file tells: the server's process, the user, and "background" or "foreground".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Number of the process that serves it.
+    pub server: i32,
+    /// Number of the user.
+    pub user: u32,
+    /// Whether it was started with --background.
+    pub in_background: bool,
+}
+
+impl Owner {
+    /// Earlier versions tell the process only.
+    fn parse(text: &str) -> Option<Owner> {
+        let mut words = text.split_whitespace();
+        let server = words.next()?.parse().ok()?;
+        let user = words.next().map_or(Some(user()), |user| user.parse().ok())?;
+        Some(Owner { server, user, in_background: words.next().is_none_or(|word| word == "background") })
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        let how = if self.in_background { "" } else { " in the foreground" };
+        format!("process {} of user {} serves it{how}", self.server, self.user)
+    }
+}
+
+/// The person behind this process: who called sudo, where that was how it became root.
+fn user() -> u32 {
+    let called = std::env::var("SUDO_UID").ok().and_then(|user| user.parse().ok());
+    called.unwrap_or_else(|| rustix::process::getuid().as_raw())
+}
+
+/// A file that says who we are and is locked while we live.
+fn lock_file(path: &Path, in_background: bool) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-    writeln!(file, "{}", std::process::id())?;
+    writeln!(file, "{} {} {}", std::process::id(), user(), if in_background { "background" } else { "foreground" })?;
     Ok(file)
 }
 

@@ -1,5 +1,6 @@
 //! What the way to an attached medium takes: block layer, loop device, FUSE, and back.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::Result;
@@ -45,7 +46,8 @@ impl HarnessCost {
     /// Measures it on a loop device whose server takes [`TRIAL`] for everything and keeps nothing.
     pub fn measure(node: &Path) -> Result<HarnessCost> {
         let settings = Settings { engine: EngineChoice::Psync, ..Settings::default() };
-        let mut device = RealDevice::open(&OpenOptions { path: node.to_owned(), writable: true, expect: Expect::Block, settings })?;
+        let expect = Expect::Block { number: std::fs::metadata(node)?.rdev() };
+        let mut device = RealDevice::open(&OpenOptions { path: node.to_owned(), writable: true, expect, settings })?;
         device.prepare(1, LONGEST_BYTES)?;
         let largest = SIZES[1].min(device.facts().capacity_bytes);
         let mut line = |request: fn(u32, u64, u64) -> Request| -> Result<Line> {

@@ -6,6 +6,7 @@
 
 mod berth;
 mod cost;
+mod openers;
 mod queue;
 mod server;
 mod timeline;
@@ -33,6 +34,9 @@ use crate::exit::{OrExit, Result, refuse, usage};
 /// How long programs that look at every new device (udev, desktops) may keep one open.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long one who is about to refuse waits for them.
+const GLANCE: Duration = Duration::from_secs(1);
+
 /// A simulated medium that is attached; detached when dropped, as far as nobody uses it.
 pub struct Attached {
     // In the order in which they must go.
@@ -49,8 +53,8 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// Attaches a fresh medium.
-    pub fn new(profile: &Profile, options: Options) -> Result<Attached> {
+    /// Attaches a fresh medium; `in_background`: whoever started us has gone on.
+    pub fn new(profile: &Profile, options: Options, in_background: bool) -> Result<Attached> {
         check_machine()?;
         let leftovers = Place::clean_up().or_internal()?;
         let mut remarks: Vec<String> = leftovers.iter().map(|left| format!("left of a killed one: {left:#}")).collect();
@@ -59,7 +63,7 @@ impl Attached {
         // A loop device passes zeroing on as a discard; a medium that does not read zeros after one must not get it.
         let discards = facts.discards && profile.spec().medium.unwritten == Blank::Zeros;
         let timeline = Timeline::new(device).or_internal()?;
-        let berth = Berth::make(profile.name()).or_internal()?;
+        let berth = Berth::make(profile.name(), in_background).or_internal()?;
         let server = Server::mount(berth.mount_point(), FILE, facts.capacity_bytes, discards, timeline);
         let server = server.with_context(|| format!("FUSE does not mount at {}", berth.mount_point().display())).or_internal()?;
         let block_bytes = if facts.logical_block_bytes == 512 { 0 } else { facts.logical_block_bytes };
@@ -113,20 +117,30 @@ impl Attached {
 fn in_use(node: &Path) -> Option<String> {
     let roots = Roots::default();
     let uses = host::uses(&roots, node.file_name()?.to_str()?);
+    let open = || openers::of(node).map(|who| format!("{who} has it open"));
     let held = || host::exclusively_open(&roots, node).then(|| "a program holds it exclusively".to_owned());
-    if uses.is_empty() { held() } else { Some(host::summary(&uses)) }
+    if uses.is_empty() { open().or_else(held) } else { Some(host::summary(&uses)) }
 }
 
 /// Ends what is attached at a place; one whose server was killed is cleaned up. Returns its nodes.
+///
+/// The server is asked only when nobody uses the device: one that was asked cannot be told to go on, so a refusal comes before.
 pub fn end(place: &Place) -> Result<Vec<PathBuf>> {
     let nodes = place.nodes();
-    if let Some((node, why)) = nodes.iter().find_map(|node| Some((node, in_use(node)?))) {
+    let used = || nodes.iter().find_map(|node| Some((node, in_use(node)?)));
+    // Who looks at every new device for a moment is waited for.
+    within(GLANCE, || used().is_none());
+    if let Some((node, why)) = used() {
         return refuse(format_args!("{} is in use: {why}; unmount or release it first", node.display()));
     }
     if place.is_served() {
         place.ask_to_end().or_internal()?;
         if !eventually(|| !place.is_served()) {
-            return refuse(format_args!("{} is open in some program (`fuser -v` says which); end that first", words(&nodes)));
+            let reason = anyhow!(
+                "{} came into use while it was being detached (`fuser -v` says by whom); it goes away when that program lets go of it",
+                words(&nodes)
+            );
+            return Err(reason).or_internal();
         }
     }
     let left = Place::clean_up().or_internal()?;
@@ -185,10 +199,14 @@ fn settled<T>(mut attempt: impl FnMut() -> anyhow::Result<T>) -> anyhow::Result<
 }
 
 /// Waits for something as long as patience lasts; whether it came.
-fn eventually(mut come: impl FnMut() -> bool) -> bool {
+fn eventually(come: impl FnMut() -> bool) -> bool {
+    within(PATIENCE, come)
+}
+
+fn within(limit: Duration, mut come: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !come() {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > limit {
             return false;
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -34,9 +34,9 @@ pub fn attach(flags: &AttachFlags) -> Result {
         return in_background(flags);
     }
     let stop = signals::listen()?;
-    let attached = Attached::new(&profile, Options { seed: flags.seed, capacity, keep_data: true })?;
+    let attached = Attached::new(&profile, Options { seed: flags.seed, capacity, keep_data: true }, flags.served)?;
     // The path alone on standard output, for scripts; everything else beside it.
-    say(&introduction(&profile, &attached, flags.served));
+    crate::say_text!("{}", introduction(&profile, &attached, flags.served));
     print(&format!("{}\n", attached.path().display()))?;
     if flags.served {
         let_go_of_terminal().or_internal()?;
@@ -66,15 +66,20 @@ pub fn detach(flags: &DetachFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// Ends everything; what cannot be ended does not keep the others.
+/// Ends everything of this user's; what cannot be ended does not keep the others.
 fn end_all(places: &[Place]) -> Result {
     let mut first = None;
-    for place in places {
+    let (ours, others): (Vec<&Place>, Vec<&Place>) = places.iter().partition(|place| place.is_ours());
+    for place in &others {
+        let whose = place.owner().map(|owner| owner.words()).unwrap_or_default();
+        crate::say!("{} is left alone: {whose}; to end it, name it: flashmark sim detach {0}", words(&place.nodes()));
+    }
+    for place in ours {
         match attach::end(place) {
             Ok(nodes) if nodes.is_empty() => print(&format!("cleaned up {}\n", place.directory().display()))?,
             Ok(nodes) => print(&format!("detached {}\n", words(&nodes)))?,
             Err(failure) => {
-                say(&format!("flashmark: {failure}\n"));
+                crate::say!("flashmark: {}", report::words::clean(&failure.to_string()));
                 first = first.or(Some(failure.exit));
             }
         }
@@ -95,7 +100,7 @@ fn serve(attached: &Attached, stop: &AtomicBool) {
         && let Some(why) = attached.in_use()
     {
         if said.as_ref() != Some(&why) {
-            say(&format!("in use: {why}\nwaiting until it is let go; Ctrl-C again ends at once, and whoever uses it gets errors\n"));
+            crate::say!("in use: {why}\nwaiting until it is let go; Ctrl-C again ends at once, and whoever uses it gets errors");
             said = Some(why);
         }
         std::thread::sleep(GLANCE);
@@ -129,7 +134,7 @@ fn in_background(flags: &AttachFlags) -> Result {
     // It lets go of its end as it begins to serve, so this ends.
     let mut introduction = String::new();
     child.stderr.take().map(|mut piped| piped.read_to_string(&mut introduction)).transpose().or_internal()?;
-    say(&introduction);
+    crate::say_text!("{introduction}");
     print(&node)?;
     Ok(Exit::Done)
 }
@@ -158,11 +163,6 @@ fn let_go_of_terminal() -> anyhow::Result<()> {
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
     Ok(std::env::set_current_dir("/")?)
-}
-
-/// Says something beside the output; a terminal that has gone does not matter.
-fn say(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 fn size(text: &str) -> Result<u64> {

@@ -122,7 +122,7 @@ impl Screen {
 
     fn say(&self, line: &str) {
         if !self.quiet {
-            eprintln!("{line}");
+            crate::say!("{line}");
         }
     }
 
@@ -140,12 +140,12 @@ impl Screen {
             Bytes(captured.trace_bytes),
             significant(captured.cpu_percent())
         );
-        if self.terminal { eprint!("\r\x1b[K{line}") } else { eprintln!("{line}") }
+        if self.terminal { crate::say_text!("\r\x1b[K{line}") } else { crate::say!("{line}") }
     }
 
     fn clear(&self) {
         if self.terminal && !self.quiet {
-            eprint!("\r\x1b[K");
+            crate::say_text!("\r\x1b[K");
         }
     }
 }

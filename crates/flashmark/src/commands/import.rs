@@ -39,7 +39,7 @@ pub fn run(flags: &ImportFlags) -> Result {
         let (records, bytes) = match understood {
             Ok(found) => found,
             Err(what) => {
-                eprintln!("flashmark: {}: {}", clean(&called(file)), clean(&what));
+                crate::say!("flashmark: {}: {}", clean(&called(file)), clean(&what));
                 exit = Exit::Usage;
                 continue;
             }

@@ -1,27 +1,72 @@
 //! `flashmark list`: media, what they are, whether they are in use and why, whether testing is safe.
 
-use host::{Disk, Roots};
+use std::thread;
+
+use host::{Contents, Disk, Roots};
 use record::units::Bytes;
 
 use crate::cli::ListFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::print;
+use crate::words;
 
 /// Runs the command.
 pub fn run(flags: &ListFlags) -> Result {
-    let disks = host::list(&Roots::default());
+    let roots = Roots::default();
+    let disks = host::list(&roots);
+    let not_seen = host::not_seen(&roots).words();
+    let all = contents(&roots, &disks);
+    let seen = disks.iter().zip(&all);
     if flags.json {
-        let list: Vec<serde_json::Value> = disks.iter().map(as_json).collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&list).or_internal()?))?;
+        let list: Vec<serde_json::Value> = seen.map(|(disk, contents)| as_json(disk, contents, &not_seen)).collect();
+        print(&format!(
+            "{}
+",
+            escaped(&serde_json::to_string_pretty(&list).or_internal()?)
+        ))?;
         return Ok(Exit::Done);
     }
     if disks.is_empty() {
         print("No storage media found. A directory can still be measured: flashmark run . --suite quick\n")?;
     }
-    for disk in &disks {
-        print(&as_text(disk))?;
+    for (disk, contents) in seen {
+        print(&words::visible(&as_text(disk, contents)))?;
+    }
+    for words in not_seen {
+        print(&format!("Not seen: {words}\n"))?;
     }
     Ok(Exit::Done)
+}
+
+/// What lies on each, looked at all at once: one that does not answer holds up nobody.
+fn contents(roots: &Roots, disks: &[Disk]) -> Vec<Contents> {
+    thread::scope(|scope| {
+        let looks: Vec<_> = disks.iter().map(|disk| scope.spawn(move || host::contents(roots, disk))).collect();
+        looks.into_iter().map(|look| look.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// JSON in which what would harm a terminal is written as its number: labels stand in it.
+fn escaped(json: &str) -> String {
+    words::harmless(json, |c| format!("\\u{:04x}", u32::from(c)))
+}
+
+/// Why a medium may be erased by its name alone, or what speaks against it.
+fn why(disk: &Disk, contents: &Contents) -> (bool, String) {
+    if disk.size_bytes == 0 {
+        return (false, "no medium is in it".to_owned());
+    }
+    if !disk.uses.is_empty() {
+        return (false, format!("it is in use: {}", host::summary(&disk.uses)));
+    }
+    if disk.read_only {
+        return (false, "it is read-only".to_owned());
+    }
+    match contents.is_empty() {
+        Some(true) => (true, "it is free and empty".to_owned()),
+        Some(false) => (false, format!("it holds {}", contents.summary())),
+        None => (false, format!("what it holds {}", contents.summary())),
+    }
 }
 
 fn name(disk: &Disk) -> String {
@@ -34,7 +79,7 @@ fn kind(disk: &Disk) -> String {
     serde_json::to_value(disk.medium.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-fn as_text(disk: &Disk) -> String {
+fn as_text(disk: &Disk, contents: &Contents) -> String {
     let mut text =
         format!("{:<14} {:>9}  {:<13} {}\n", disk.path.display().to_string(), Bytes(disk.size_bytes).to_string(), kind(disk), name(disk));
     let mode = [disk.link.driver.clone(), disk.link.mode.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -44,16 +89,24 @@ fn as_text(disk: &Disk) -> String {
     if disk.medium.behind_reader == Some(true) {
         text += &format!("{:15}a card reader: the card's own registers cannot be seen through it\n", "");
     }
+    if disk.size_bytes > 0 {
+        let begin = if contents.is_empty().is_none() { "what it holds" } else { "holds" };
+        for (number, line) in contents.lines().iter().enumerate() {
+            text += &if number == 0 { format!("{:15}{begin} {line}\n", "") } else { format!("{:15}  {line}\n", "") };
+        }
+    }
     if disk.uses.is_empty() {
+        let yes = if contents.is_empty() == Some(true) { "" } else { " --yes" };
         let id = disk.ids().into_iter().next().unwrap_or_default();
-        text += &format!("{:15}free; reading is safe, --erase {id} allows it to be overwritten\n", "");
+        text += &format!("{:15}free; reading is safe, --erase {id}{yes} allows it to be overwritten\n", "");
     } else {
         text += &format!("{:15}IN USE: {}\n", "", host::summary(&disk.uses));
     }
     text
 }
 
-fn as_json(disk: &Disk) -> serde_json::Value {
+fn as_json(disk: &Disk, contents: &Contents, not_seen: &[String]) -> serde_json::Value {
+    let (safe, why) = why(disk, contents);
     let partitions: Vec<serde_json::Value> = disk
         .partitions
         .iter()
@@ -68,7 +121,11 @@ fn as_json(disk: &Disk) -> serde_json::Value {
         "link": disk.link,
         "ids": disk.ids(),
         "partitions": partitions,
+        "not_seen": not_seen,
         "in_use": disk.uses.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "safe_to_erase": disk.uses.is_empty() && !disk.read_only,
+        "contents": contents.things,
+        "contents_unknown": contents.unknown,
+        "safe_to_erase": safe,
+        "why": why,
     })
 }

@@ -2,18 +2,23 @@
 
 mod field;
 mod outputs;
+mod probe;
+mod recognise;
 mod request;
 mod sitting;
 
 use record::units::{Bytes, Nanos};
-use record::{Ended, Params, PlannedCell, Run, Skip, Stop};
-use store::{Opening, Resumed, RunDir};
+use record::{Ended, Params, PlannedCell, Record, Run, Skip, Stop};
+use store::{Opening, Replayed, Resumed, RunDir};
+use suite::fingerprint::Recognition;
 
 use crate::cli::{MatrixFlags, ResumeFlags};
 use crate::clock;
 use crate::commands::run::{begin, running, software};
+use crate::consent::{self, Question};
 use crate::exit::{Exit, OrExit, Result, refuse};
 use crate::outputs::print;
+use crate::words;
 use field::Field;
 use outputs::Outputs;
 use request::Request;
@@ -34,7 +39,9 @@ pub fn run(flags: &MatrixFlags) -> Result {
         quiet: flags.quiet,
     };
     outputs.check()?;
-    let mut field = Field::open(&request)?;
+    let ask = |question: &Question<'_>| consent::ask(question);
+    let mut field = Field::open(&request, &ask)?;
+    request.confirmed = request.erase.is_some();
     let left_out = field.try_out(&mut request)?;
     if request.combinations.is_empty() {
         let why: Vec<String> = left_out.iter().map(|left| format!("{}: {}", left.what, left.why)).collect();
@@ -53,7 +60,7 @@ pub fn run(flags: &MatrixFlags) -> Result {
         skipped: left_out.into_iter().map(|left| Skip { test: left.what, reason: left.why }).collect(),
         flags: field.flags.clone(),
         command: serde_json::json!({ MARK: request }),
-        fingerprint: None,
+        fingerprint: field.fingerprint(request.seed)?,
     };
     let (dir, journal) = begin(&opening)?;
     Sitting { field, request, dir, journal, done: Vec::new(), used_ns: 0, outputs }.hold()
@@ -63,30 +70,74 @@ pub fn run(flags: &MatrixFlags) -> Result {
 const MARK: &str = "matrix";
 
 /// Goes on with a matrix; `None` where the run is none.
-pub fn resume(dir: &RunDir, command: &serde_json::Value, flags: &ResumeFlags) -> Option<Result> {
-    let request = command.get(MARK)?.clone();
-    Some(go_on(dir, request, flags))
+pub fn resume(dir: &RunDir, replayed: &Replayed, target: Option<&str>, flags: &ResumeFlags) -> Option<Result> {
+    let request = replayed.command.get(MARK)?.clone();
+    Some(go_on(dir, request, target, flags))
 }
 
-fn go_on(dir: &RunDir, request: serde_json::Value, flags: &ResumeFlags) -> Result {
+fn go_on(dir: &RunDir, request: serde_json::Value, target: Option<&str>, flags: &ResumeFlags) -> Result {
     let request: Request = serde_json::from_value(request).or_usage()?;
     let lock = dir.lock().or_refuse()?;
-    let record = dir.replay().or_usage()?.record;
+    let Replayed { mut record, traces, .. } = dir.replay().or_usage()?;
     let crate::outputs::Outputs { json, html, quiet } = flags.outputs.clone();
     let outputs = Outputs { json, html, quiet, ..Outputs::default() };
-    if record.run.ended == Ended::Complete && dir.record_path().exists() {
+    if record.run.ended == Ended::Complete {
+        record.findings = findings::conclude(&record);
+        if !dir.has_its_record() {
+            dir.write_record(&record).or_internal()?;
+        }
         outputs.deliver(&record, dir)?;
         return Ok(Exit::Done);
     }
     need_root()?;
-    let mut field = Field::open(&request)?;
-    field.same_as(&record)?;
-    field.hold_medium()?;
+    let mut field = reopen(&request, &record, target)?;
+    field.hold_medium(request.seed)?;
+    permit(&field, field.recognise(&traces, request.seed)?, dir, flags)?;
     let mut journal = dir.journal(lock).or_internal()?;
     let resumed = Resumed { started: field.now(), host: Some(field.host.clone()), software: software() };
     journal.append(&resumed.into()).or_internal()?;
     let done = record.cells.into_iter().filter(|cell| cell.stop != Stop::Interrupted).collect();
     Sitting { field, request, dir: dir.clone(), journal, done, used_ns: record.run.elapsed_ns, outputs }.hold()
+}
+
+/// Opens the medium again: where the user says it is, where it was, or where it is found by what it says of itself.
+fn reopen(request: &Request, record: &Record, by_hand: Option<&str>) -> Result<Field> {
+    let others = host::nodes_like(&host::Roots::default(), record).into_iter().map(|path| path.display().to_string());
+    let places: Vec<String> = match by_hand {
+        Some(target) => vec![target.to_owned()],
+        None => std::iter::once(request.target.clone()).chain(others.filter(|path| *path != request.target)).collect(),
+    };
+    let mut refused = None;
+    for target in places {
+        // it was given away when the matrix began; whether it is the same is seen from what lies on it
+        let field = Field::open(&Request { target, reopened: true, ..request.clone() }, &|_| Ok(()));
+        match field.and_then(|field| field.same_as(record, by_hand.is_some()).map(|()| field)) {
+            Ok(field) => return Ok(field),
+            Err(failure) => drop(refused.get_or_insert(failure)),
+        }
+    }
+    Err(refused.expect("there is at least the place where it was"))
+}
+
+/// Whether the matrix may go on with what is there now.
+fn permit(field: &Field, recognised: Recognition, dir: &RunDir, flags: &ResumeFlags) -> Result<()> {
+    let why = match recognised {
+        Recognition::Ours => return Ok(()),
+        Recognition::Strange { why, .. } | Recognition::CannotTell { why } => why,
+    };
+    let contents = field.contents();
+    match &flags.erase {
+        Some(erase) if field.answers_to(erase) => {
+            consent::ask(&Question { what: &field.target.path, id: erase, contents: &contents, yes: flags.yes })
+        }
+        Some(erase) => refuse(format_args!("--erase {erase} does not name {}; nothing was written", field.target.path)),
+        None => refuse(format_args!(
+            "this is not the medium as {} left it: {why}; it holds {}; nothing was written. Put the right one in, or allow this one to be overwritten: flashmark resume {} --erase ID",
+            dir.name(),
+            contents.summary(),
+            dir.name()
+        )),
+    }
 }
 
 fn need_root() -> Result<()> {
@@ -112,7 +163,7 @@ fn planned(request: &Request) -> Vec<PlannedCell> {
 /// What would be done, for `--plan`.
 fn describe(request: &Request) -> String {
     let axes = &request.axes;
-    let mut text = format!("{}: every combination of\n", request.target);
+    let mut text = format!("{}: every combination of\n", report::words::clean(&request.target));
     let align: Vec<&str> = axes.aligns.iter().map(|align| if *align { "fitted to the AU" } else { "as mkfs does by itself" }).collect();
     let lists = [
         ("file systems", axes.filesystems.join(", ")),
@@ -148,5 +199,6 @@ fn describe(request: &Request) -> String {
         Some(limit) => text += &format!("Time     at most {}\n", Nanos(limit)),
         None => text += "Time     unknown before the first is done; --time-limit sets an end\n",
     }
-    text + "Nothing was written.\n"
+    text += &field::erased(request);
+    words::visible(&(text + "Nothing was written.\n"))
 }

@@ -10,6 +10,7 @@ pub mod matrix;
 pub mod publish;
 pub mod replay;
 pub mod report;
+pub mod restore;
 pub mod resume;
 pub mod run;
 pub mod runs;

@@ -22,6 +22,7 @@ use crate::request::Request;
 use crate::screen::{self, Screen};
 use crate::signals;
 use crate::watchdog::Watchdog;
+use crate::words;
 
 /// Flags of `replay`.
 #[derive(Debug, Args)]
@@ -95,9 +96,10 @@ pub fn run(flags: &ReplayFlags) -> Result {
     let cells = replay::planned(&survey, &placing, &settings, &opened.site.facts);
     let plan = Plan { suite: replay::TEST.into(), cells, ..Plan::default() };
     if flags.plan {
-        print(&describe(&trace, &survey, &plan, &opened))?;
+        print(&describe(&trace, &survey, &plan, (&opened, &request)))?;
         return Ok(Exit::Done);
     }
+    request.confirmed = opened.confirm(&request)?;
     let opening = opening(&run_id(&request, &plan.suite, &opened), &request, flags.label.clone(), &opened, &plan)?;
     let (dir, journal) = begin(&opening)?;
     let outputs = flags.outputs.clone();
@@ -127,14 +129,15 @@ fn request(flags: &ReplayFlags) -> Result<Request> {
     let said = serde_json::json!({
         "target": flags.target, "erase": flags.access.erase, "span": span, "engine": flags.access.engine, "seed": flags.seed, "file_bytes": 0
     });
-    serde_json::from_value(said).or_internal()
+    let request: Request = serde_json::from_value(said).or_internal()?;
+    Ok(Request { yes: flags.access.yes, ..request })
 }
 
 /// What is in the trace and what would be done, for `--plan`.
-fn describe(trace: &Trace, survey: &Survey, plan: &Plan, opened: &Opened) -> String {
+fn describe(trace: &Trace, survey: &Survey, plan: &Plan, (opened, request): (&Opened, &Request)) -> String {
     let mut text = format!(
         "{}: {}, {} requests, {} in {}, up to {} at once\n",
-        trace.path().display(),
+        report::words::clean(&trace.path().display().to_string()),
         trace.form().in_words(),
         survey.requests(),
         Bytes(survey.bytes()),
@@ -150,11 +153,11 @@ fn describe(trace: &Trace, survey: &Survey, plan: &Plan, opened: &Opened) -> Str
     if let Some(how) = &survey.notes.cut_off {
         text += &format!("  the trace is not whole: {how}\n");
     }
-    text += &format!("{}\nWould be done:\n", opened.describe());
+    text += &format!("{}\n{}Would be done:\n", opened.describe(), opened.erased(request));
     for cell in plan.cells.iter().take(1) {
         text += &format!("{}\n", screen::planned(cell));
     }
-    text + "Nothing was written.\n"
+    words::visible(&(text + "Nothing was written.\n"))
 }
 
 /// One replay.
@@ -189,7 +192,7 @@ impl Sitting {
         screen.print(&self.announcement(filled));
         let owing_nothing = Arc::new(AtomicBool::new(false));
         let watchdog = Watchdog::start(&self.stop, &owing_nothing, || {
-            eprintln!("\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again");
+            crate::say!("\nflashmark: interrupted while the medium did not answer; a replay begins from the beginning again");
         });
         let played = self.play(&mut medium, &screen, fills.then_some(span));
         watchdog.end();
@@ -210,7 +213,7 @@ impl Sitting {
             "{}\n{} requests of {} ({}), {what}; writes at most {}{first}",
             self.opened.describe(),
             self.survey.requests(),
-            self.trace.path().display(),
+            report::words::clean(&self.trace.path().display().to_string()),
             self.trace.form().in_words(),
             Bytes(self.plan.max_written_bytes())
         )
@@ -261,11 +264,11 @@ impl Sitting {
         outputs::deliver(&record, &self.dir, &self.outputs)?;
         match (ended, &outcome.failure) {
             (Ended::Interrupted, _) => {
-                eprintln!("flashmark: interrupted; what was replayed is kept, a replay begins from the beginning again");
+                crate::say!("flashmark: interrupted; what was replayed is kept, a replay begins from the beginning again");
                 Ok(Exit::Interrupted)
             }
             (Ended::Error, Some(error)) => {
-                eprintln!("flashmark: {error}; what was replayed before is kept");
+                crate::say!("flashmark: {error}; what was replayed before is kept");
                 Ok(Exit::Io)
             }
             _ => Ok(Exit::Done),

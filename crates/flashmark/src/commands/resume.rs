@@ -1,30 +1,27 @@
 //! `flashmark resume`: goes on with an interrupted run; no finished cell is repeated.
 
-use record::Ended;
-use store::{Resumed, Store};
-use suite::Plan;
+use std::io::IsTerminal;
+
+use record::{Ended, TargetKind};
+use store::{Lock, Replayed, Resumed, RunDir, Store};
+use suite::fingerprint::Recognition;
 
 use crate::cli::ResumeFlags;
 use crate::commands::matrix;
 use crate::commands::run::software;
-use crate::exit::{Exit, OrExit, Result, usage};
+use crate::exit::{Exit, OrExit, Result, refuse, usage};
 use crate::opened::Opened;
-use crate::outputs::print;
+use crate::outputs::{keepable, print};
+use crate::reopened::{Earlier, plan_of};
 use crate::request::Request;
 use crate::session::{Sitting, conclude_late};
+use crate::{consent, settle, signals};
 
 /// Runs the command.
 pub fn run(flags: &ResumeFlags) -> Result {
-    let store = Store::open(Store::default_root());
-    let dir = match &flags.run {
-        Some(name) => store.find(name).or_usage()?,
-        None => match store.last_unfinished().or_usage()? {
-            Some(dir) => dir,
-            None => return usage("no run is unfinished; `flashmark runs` lists them all"),
-        },
-    };
+    let Choice { dir, target, by_itself } = choose(flags)?;
     let replayed = dir.replay().or_usage()?;
-    if let Some(ended) = matrix::resume(&dir, &replayed.command, flags) {
+    if let Some(ended) = matrix::resume(&dir, &replayed, target.as_deref(), flags) {
         return ended;
     }
     let lock = dir.lock().or_refuse()?;
@@ -35,24 +32,133 @@ pub fn run(flags: &ResumeFlags) -> Result {
             dir.name()
         ));
     }
+    crate::damage::warn(&dir, replayed.told_damage());
     let request: Request = serde_json::from_value(replayed.command.clone()).or_usage()?;
-    let done: Vec<_> = replayed.finished_cells().cloned().collect();
-    let record = replayed.record;
-    let skipped = |id: &str| record.skipped.iter().any(|skip| skip.test == id);
-    if record.plan.iter().all(|planned| done.iter().any(|cell| cell.id == planned.id) || skipped(&planned.id)) {
-        let said_so = record.run.ended == Ended::Complete && dir.record_path().exists();
-        if said_so && flags.outputs.json.is_none() && flags.outputs.html.is_none() {
-            print(&format!("{} is finished; show it with: flashmark show {}\n", dir.name(), dir.name()))?;
-            return Ok(Exit::Done);
-        }
-        return conclude_late(&dir, lock, &request, &flags.outputs);
+    if is_done(&replayed) && dir.owed().is_none() {
+        return end_late(&dir, lock, &replayed, &request, flags);
     }
-    let opened = Opened::open(&request)?;
-    opened.same_as(&record).or_refuse()?;
-    let cells = record.plan.iter().filter(|planned| !skipped(&planned.id)).cloned().collect();
-    let plan = Plan { suite: record.run.suite.clone(), cells, skipped: record.skipped.clone(), time_limit_ns: request.time_limit_ns };
+    go_on(&dir, lock, &replayed, request, flags, (target, by_itself))
+}
+
+/// Which run, and where its medium is said to be.
+struct Choice {
+    dir: RunDir,
+    target: Option<String>,
+    /// Nobody named the run.
+    by_itself: bool,
+}
+
+/// A word that names no run but a device is where the medium of the latest unfinished one is.
+fn choose(flags: &ResumeFlags) -> Result<Choice> {
+    let store = Store::open(Store::default_root());
+    let latest = |target| match store.last_unfinished().or_usage()? {
+        Some(dir) => Ok(Choice { dir, target, by_itself: true }),
+        None => usage("no run is unfinished; `flashmark runs` lists them all"),
+    };
+    let Some(first) = &flags.run else { return latest(None) };
+    match store.find(first) {
+        Ok(dir) => Ok(Choice { dir, target: flags.target.clone(), by_itself: false }),
+        Err(_) if flags.target.is_none() && first.starts_with("/dev/") => latest(Some(first.clone())),
+        Err(error) => Err(error).or_usage(),
+    }
+}
+
+/// Whether every planned cell has its result or was left out.
+fn is_done(replayed: &Replayed) -> bool {
+    let done: Vec<&str> = replayed.finished_cells().map(|cell| cell.id.as_str()).collect();
+    let skipped = |id: &str| replayed.record.skipped.iter().any(|skip| skip.test == id);
+    replayed.record.plan.iter().all(|planned| done.contains(&planned.id.as_str()) || skipped(&planned.id))
+}
+
+/// Nothing is left to be measured: the record is made, unless it is there.
+fn end_late(dir: &RunDir, lock: Lock, replayed: &Replayed, request: &Request, flags: &ResumeFlags) -> Result {
+    let said_so = replayed.record.run.ended == Ended::Complete && dir.has_its_record();
+    if said_so && flags.outputs.json.is_none() && flags.outputs.html.is_none() {
+        print(&format!("{} is finished; show it with: flashmark show {}\n", dir.name(), dir.name()))?;
+        return Ok(Exit::Done);
+    }
+    conclude_late(dir, lock, request, &flags.outputs)
+}
+
+fn go_on(
+    dir: &RunDir,
+    lock: Lock,
+    replayed: &Replayed,
+    request: Request,
+    flags: &ResumeFlags,
+    (target, by_itself): (Option<String>, bool),
+) -> Result {
+    let plan = plan_of(&replayed.record, request.time_limit_ns);
+    let earlier = Earlier { request: &request, replayed, plan: &plan, run: dir.name() };
+    let (mut opened, recognised) = earlier.open(target.as_deref())?;
+    let taken_anew = permit(&opened, recognised, dir, &request, flags)?;
+    if by_itself {
+        confirm(&opened, dir, replayed, flags.yes)?;
+    }
     let mut journal = dir.journal(lock).or_internal()?;
+    if !taken_anew {
+        give_back_first(&mut opened, &earlier, dir, &mut journal)?;
+    }
     let resumed = Resumed { started: opened.now(), host: opened.host.clone(), software: software() };
-    journal.append(&resumed.into()).or_internal()?;
-    Sitting { opened, plan, request, dir, journal, done, used_ns: record.run.elapsed_ns, outputs: flags.outputs.clone() }.hold()
+    keepable(journal.append(&resumed.into()), dir)?;
+    let done = replayed.finished_cells().cloned().collect();
+    let used_ns = replayed.record.run.elapsed_ns;
+    let outputs = flags.outputs.clone();
+    Sitting { opened, plan: plan.clone(), request, dir: dir.clone(), journal, done, used_ns, taken_anew, outputs }.hold()
+}
+
+/// Whether the run may go on with what is there now. `true` says that it is not as the run left it, and that the user gave it away all the same.
+fn permit(opened: &Opened, recognised: Recognition, dir: &RunDir, request: &Request, flags: &ResumeFlags) -> Result<bool> {
+    let why = match recognised {
+        Recognition::Ours => return Ok(false),
+        Recognition::Strange { why, .. } | Recognition::CannotTell { why } => why,
+    };
+    let held = opened.holds();
+    let Some(erase) = &flags.erase else {
+        return refuse(format_args!(
+            "this is not the medium as {} left it: {why}{held}; nothing was written. Put the right one in, or allow this one to be overwritten: flashmark resume {} --erase {}",
+            dir.name(),
+            dir.name(),
+            opened.id()
+        ));
+    };
+    if dir.owed().is_some() {
+        return refuse(format_args!(
+            "{} still owes what it borrowed to another medium: {why}{held}; put that one in, or give up what was kept: flashmark restore {} --forget",
+            dir.name(),
+            dir.name()
+        ));
+    }
+    if !opened.answers_to(erase) {
+        return refuse(format_args!(
+            "--erase {erase} does not name {}: its own name is {}; nothing was written",
+            opened.target.path,
+            opened.id()
+        ));
+    }
+    let asked = Request { erase: Some(opened.id()), yes: flags.yes, ..request.clone() };
+    opened.confirm(&asked)?;
+    Ok(true)
+}
+
+/// Names the run and the medium that were chosen for the user, and asks him on a terminal.
+fn confirm(opened: &Opened, dir: &RunDir, replayed: &Replayed, yes: bool) -> Result<()> {
+    let done = replayed.finished_cells().count();
+    let what = format!("going on with {} ({done} of {} cells are done) on {}", dir.name(), replayed.record.plan.len(), opened.describe());
+    crate::say!("flashmark: {what}");
+    let raw = opened.target.kind == TargetKind::Block && opened.site.writable.is_ok();
+    if !raw || yes || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Ok(());
+    }
+    consent::go_on()
+}
+
+/// What was borrowed goes back before anything else is done.
+fn give_back_first(opened: &mut Opened, earlier: &Earlier<'_>, dir: &RunDir, journal: &mut store::Journal) -> Result<()> {
+    let stop = signals::listen()?;
+    let Some(put) = settle::on(opened, earlier, dir, &stop)? else { return Ok(()) };
+    let (text, exit) = settle::told(&put, dir);
+    crate::say!("flashmark: {text}");
+    settle::note(journal, &put)?;
+    if exit == Exit::Done { Ok(()) } else { Err(anyhow::anyhow!("{text}")).or_io() }
 }

@@ -1,5 +1,7 @@
 //! `flashmark run`: from a target to a record and a report.
 
+use std::path::Path;
+
 use record::units::{Bytes, MIB, Nanos, significant};
 use record::{Ended, Pattern, PlannedCell, Run, Software};
 use store::{Journal, Opening, RunDir, Store};
@@ -10,23 +12,28 @@ use crate::clock;
 use crate::exit::{Exit, OrExit, Result};
 use crate::opened::Opened;
 use crate::outputs::print;
+use crate::reopened;
 use crate::request::{self, Request};
 use crate::screen;
 use crate::session::Sitting;
+use crate::words;
 
 /// Runs the command.
 pub fn run(flags: &RunFlags) -> Result {
-    let (request, wanted) = request::read(flags)?;
-    let opened = Opened::open(&request)?;
+    let (mut request, wanted) = request::read(flags)?;
+    let mut opened = Opened::open(&request)?;
     let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.site).or_usage()?;
     if wanted.plan_only {
-        print(&describe(&plan, &opened))?;
+        print(&describe(&plan, &opened, &request))?;
         return Ok(Exit::Done);
     }
+    request.confirmed = opened.confirm(&request)?;
     let id = run_id(&request, &plan.suite, &opened);
-    let opening = opening(&id, &request, wanted.label.clone(), &opened, &plan)?;
+    let mut opening = opening(&id, &request, wanted.label.clone(), &opened, &plan)?;
+    opening.fingerprint = reopened::fingerprint(&mut opened, &plan, request.seed)?;
     let (dir, journal) = begin(&opening)?;
-    Sitting { opened, plan, request, dir, journal, done: Vec::new(), used_ns: 0, outputs: wanted.outputs }.hold()
+    let outputs = wanted.outputs;
+    Sitting { opened, plan, request, dir, journal, done: Vec::new(), used_ns: 0, taken_anew: false, outputs }.hold()
 }
 
 /// The first line of the journal: everything known before the first cell.
@@ -62,9 +69,32 @@ pub fn running(id: &str, suite: &str) -> Run {
 
 /// Makes the run on disk, and opens its journal.
 pub fn begin(opening: &Opening) -> Result<(RunDir, Journal)> {
-    let dir = Store::open(Store::default_root()).create(&opening.run.id, opening).or_internal()?;
+    let store = Store::open(Store::default_root());
+    has_room(store.root(), opening.plan.len())?;
+    let dir = store.create(&opening.run.id, opening).or_internal()?;
     let journal = dir.journal(dir.lock().or_internal()?).or_internal()?;
     Ok((dir, journal))
+}
+
+/// What a cell takes in journal, record and page together; most take a tenth of it.
+const CELL_BYTES: u64 = 64 << 10;
+
+/// Whether the results will fit, before anything is written to the medium.
+fn has_room(folder: &Path, cells: usize) -> Result<()> {
+    // It need not exist yet; then it will lie where the nearest folder does.
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
+    let space = host::free_space(there).or_internal()?;
+    let free_bytes = space.free_bytes;
+    let needed_bytes = MIB + CELL_BYTES * cells as u64;
+    // Some file systems do not say how large they are.
+    if free_bytes >= needed_bytes || space.size_bytes == 0 {
+        return Ok(());
+    }
+    let (folder, free, needed) = (folder.display(), Bytes(free_bytes), Bytes(needed_bytes));
+    Err(anyhow::anyhow!(
+        "'{folder}', where results are kept, has {free} free, and this run may need {needed}; free some space there, or set FLASHMARK_HOME to another directory. Nothing was written to the medium"
+    ))
+    .or_internal()
 }
 
 /// This program.
@@ -100,8 +130,8 @@ fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
 }
 
 /// What would be done, for `--plan`.
-fn describe(plan: &Plan, opened: &Opened) -> String {
-    let mut text = format!("{}\nSuite {} would run {} cells:\n", opened.describe(), plan.suite, plan.cells.len());
+fn describe(plan: &Plan, opened: &Opened, request: &Request) -> String {
+    let mut text = format!("{}\n{}Suite {} would run {} cells:\n", opened.describe(), opened.erased(request), plan.suite, plan.cells.len());
     for cell in &plan.cells {
         text += &screen::planned(cell);
         text.push('\n');
@@ -122,5 +152,5 @@ fn describe(plan: &Plan, opened: &Opened) -> String {
             significant(programmed as f64 / capacity as f64)
         );
     }
-    text + "\nNothing was written.\n"
+    words::visible(&(text + "\nNothing was written.\n"))
 }

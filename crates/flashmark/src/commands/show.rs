@@ -1,19 +1,33 @@
 //! `flashmark show`: the summary of a run.
 
 use record::Record;
-use store::Store;
+use store::{Loaded, RunDir, Store};
 
 use crate::cli::ShowFlags;
 use crate::exit::{Exit, OrExit, Result};
 use crate::outputs::{print, text_summary};
-use crate::request::read_uses;
+use crate::request::{Request, read_uses};
+use crate::{damage, owed};
+
+mod salvage;
 
 /// Runs the command.
 pub fn run(flags: &ShowFlags) -> Result {
-    let mut record = load(&flags.run)?;
+    let dir = find(&flags.run)?;
+    if flags.salvage {
+        return salvage::show(&dir);
+    }
+    let Loaded { mut record, damage } = dir.load_with_damage().or_usage()?;
+    let says_so = record.findings.iter().any(|finding| finding.id == "not-put-back");
+    match owed::line(&dir).filter(|_| flags.json || flags.all || flags.findings || !says_so) {
+        Some(line) if flags.json => damage::tell(&dir, &line),
+        Some(line) => print(&format!("{line}\n"))?,
+        None => {}
+    }
+    damage::warn(&dir, damage.iter());
     let uses = read_uses(&flags.uses)?;
-    // A record whose run never came to its conclusions has none; those of another question are drawn anew.
-    if record.findings.is_empty() || !uses.is_empty() {
+    record = concluded(&dir, record);
+    if !uses.is_empty() {
         record.findings = findings::conclude_for(&record, &uses);
     }
     if flags.findings {
@@ -28,8 +42,27 @@ pub fn run(flags: &ShowFlags) -> Result {
     Ok(Exit::Done)
 }
 
-/// The record of a run by its name, or from a file.
+/// The run of this name, or of this record file.
+fn find(name: &str) -> Result<RunDir> {
+    Store::open(Store::default_root()).find(name).or_usage()
+}
+
+/// The record of a run by its name, or from a file, with its conclusions. What is damaged, and what the run has not put back, is said in
+/// a line each on standard error.
 pub fn load(name: &str) -> Result<Record> {
-    let dir = Store::open(Store::default_root()).find(name).or_usage()?;
-    dir.load().or_usage()
+    let dir = find(name)?;
+    let Loaded { record, damage } = dir.load_with_damage().or_usage()?;
+    owed::line(&dir).iter().chain(&damage::line(&damage)).for_each(|line| damage::tell(&dir, line));
+    // What somebody sent as a file is what he concluded.
+    Ok(if dir.journal_path().exists() { concluded(&dir, record) } else { record })
+}
+
+/// A record whose run never came to its conclusions has none: they are drawn now, those that the run was asked for among them.
+fn concluded(dir: &RunDir, mut record: Record) -> Record {
+    if record.findings.is_empty() {
+        let command = dir.replay().map(|replayed| replayed.command).unwrap_or_default();
+        let uses = serde_json::from_value::<Request>(command).map(|request| request.uses).unwrap_or_default();
+        record.findings = findings::conclude_for(&record, &uses);
+    }
+    record
 }

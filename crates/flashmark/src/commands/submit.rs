@@ -52,13 +52,20 @@ pub fn run(flags: &SubmitFlags) -> Result {
         return withdraw(flags, id);
     }
     let name = flags.run.as_deref().unwrap_or("latest");
-    let document = Document::of(&load(name)?)?;
+    let record = load(name)?;
+    if let Some(why) = record::strayed(&record.flags, &record.cells) {
+        return usage(format_args!(
+            "{} {why}; it tells nothing of a medium, and is not sent. Measure a directory or a device of the medium itself",
+            clean(name)
+        ));
+    }
+    let document = Document::of(&record)?;
     if flags.show {
         print(&document.json)?;
         return Ok(Exit::Done);
     }
     let server = server(flags)?;
-    eprint!("{}", announced(&document, &server, flags.replace.as_deref()));
+    crate::say_text!("{}", announced(&document, &server, flags.replace.as_deref()));
     agreed("Send it?", flags.yes)?;
     let receipt = match &flags.replace {
         Some(id) => server.replace(id, &document.packed)?,
@@ -70,7 +77,7 @@ pub fn run(flags: &SubmitFlags) -> Result {
 
 fn withdraw(flags: &SubmitFlags, id: &str) -> Result {
     let server = server(flags)?;
-    eprintln!("Run {} would be taken out of the collection at {}, for good.", clean(id), server.name());
+    crate::say!("Run {} would be taken out of the collection at {}, for good.", clean(id), server.name());
     agreed("Withdraw it?", flags.yes)?;
     server.withdraw(id, &flags.why)?;
     print(&format!("Withdrawn: {}\n", clean(id)))?;
@@ -156,7 +163,7 @@ fn agreed(question: &str, yes: bool) -> Result<()> {
     if !std::io::stdin().is_terminal() {
         return refuse("nothing was sent, because nobody is there to be asked; --yes says that it may be");
     }
-    eprint!("{question} [y/N] ");
+    crate::say_text!("{question} [y/N] ");
     std::io::stderr().flush().or_internal()?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).or_internal()?;

@@ -118,7 +118,7 @@ impl Watch {
         let Ok(rows) = self.rows(first, last) else { return };
         let Some((_, whole)) = rows.first().filter(|_| seen > 0) else { return };
         let lines: String = rows.iter().map(|(name, activity)| live::block(name, activity)).collect();
-        eprint!("\nAll together, {}:\n{lines}", Nanos((whole.interval_s * 1e9) as u64));
+        crate::say_text!("\nAll together, {}:\n{lines}", Nanos((whole.interval_s * 1e9) as u64));
     }
 }
 

@@ -15,8 +15,9 @@ use crate::request::Request;
 
 /// Opens a block device: read-only unless `--erase` names this very medium, and held so that nothing else mounts it meanwhile.
 pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opened> {
-    let ids = found.disk.ids();
-    if let Some(erase) = request.erase.as_ref().filter(|erase| !found.disk.answers_to(erase)) {
+    let ids = found.disk.ids_for(found.partition.as_ref());
+    let names_it = |erase: &&String| request.reopened || found.disk.answers_for(found.partition.as_ref(), erase);
+    if let Some(erase) = request.erase.as_ref().filter(|erase| !names_it(erase)) {
         return refuse(format_args!(
             "--erase {erase} does not name {}: its own {} {}; nothing was written",
             found.path.display(),
@@ -27,13 +28,16 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
     check_span(request, found.size_bytes())?;
     let claim: Claim = host::claim(&roots, &found).or_refuse()?;
     let claim = Rc::new(RefCell::new(claim));
+    // held: what is looked at now is what is there until the end
+    let contents = host::contents_of(&roots, &found);
     // Without --erase a test that puts back what it overwrites may write, where it was asked for by name.
     let borrowed = request.borrows();
     let writable = request.erase.is_some() || borrowed;
     let queue = found.disk.queue(&roots);
     let settings =
         ring::Settings { max_transfer_bytes: queue.max_sectors_kb.map(|kb| kb * 1024), claimed: true, ..file::settings(request) };
-    let options = OpenOptions { path: found.path.clone(), writable, expect: Expect::Block, settings: settings.clone() };
+    let expect = Expect::Block { number: found.number().to_raw() };
+    let options = OpenOptions { path: found.path.clone(), writable, expect, settings: settings.clone() };
     let device = opening(RealDevice::open(&options))?;
     let facts = device.facts().clone();
     let read_only = || format!("{} is only read; --erase {} allows it to be overwritten", request.target, ids[0]);
@@ -64,6 +68,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
         target,
         host: Some(host),
         flags,
+        contents: Some(contents),
         stage: Box::new(stage),
         device: Some(Waiting::Open(Box::new(device))),
         watch: Some(watch),

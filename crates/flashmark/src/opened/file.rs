@@ -6,7 +6,7 @@ use device::Device;
 use host::{DirectoryTarget, FileTarget, Found, Roots};
 use record::units::{Bytes, MIB};
 use record::{Flag, Medium, TargetKind};
-use ring::{Expect, OpenOptions, RealDevice};
+use ring::{Directory, Expect, OpenOptions, RealDevice};
 use suite::Site;
 
 use super::{Opened, Waiting, check_span, doubts, engine, link_bps, machine, opening, stages};
@@ -29,8 +29,9 @@ pub fn open_directory(roots: Roots, found: DirectoryTarget, request: &Request) -
             request.target, found.place.number
         ));
     }
-    let device = opening(RealDevice::create_in(&path, bytes, &settings(request)))?;
-    let stage = stages::DirectoryFiles::new(path, settings(request));
+    let directory = opening(Directory::open(&path, found.place.number.to_raw()))?;
+    let device = opening(RealDevice::create_at(&directory, bytes, &settings(request)))?;
+    let stage = stages::DirectoryFiles::new(directory, settings(request));
     let found = Found::Directory(Box::new(found));
     Ok(assemble(roots, &found, request, device, (Ok(()), Ok(())), Box::new(stage)))
 }
@@ -52,7 +53,8 @@ pub fn open_file(roots: Roots, found: FileTarget, request: &Request) -> Result<O
     }
     check_span(request, capacity_bytes)?;
     let writable = request.erase.is_some();
-    let options = OpenOptions { path: path.clone(), writable, expect: Expect::File { capacity_bytes }, settings: settings(request) };
+    let expect = Expect::File { capacity_bytes, identity: found.identity };
+    let options = OpenOptions { path: path.clone(), writable, expect, settings: settings(request) };
     let device = opening(RealDevice::open(&options))?;
     let may_write = if writable {
         Ok(())
@@ -72,6 +74,10 @@ fn assemble(roots: Roots, found: &Found, request: &Request, device: RealDevice, 
     target.engine = Some(facts.engine.clone());
     let medium = found.medium().map_or_else(Medium::default, |disk| disk.medium.clone());
     let host = machine(&roots);
+    let contents = match found {
+        Found::File(file) => Some(host::contents_of_file(&file.place.path, file.size_bytes)),
+        Found::Directory(_) | Found::Block(_) => None,
+    };
     let mut flags = found.flags().to_vec();
     if device.direct_refused() {
         flags.push(Flag::Cached);
@@ -98,6 +104,7 @@ fn assemble(roots: Roots, found: &Found, request: &Request, device: RealDevice, 
         target,
         host: Some(host),
         flags,
+        contents,
         stage,
         device: Some(Waiting::Open(Box::new(device))),
         watch,

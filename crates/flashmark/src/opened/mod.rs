@@ -9,12 +9,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use device::Device;
-use host::{Access, Claim, ClaimError, Disk, Found, Roots, TargetError};
+use host::{Access, Claim, ClaimError, Contents, Disk, Found, Roots, TargetError};
 use record::units::Bytes;
 use record::{Flag, Health, Host, Link, Medium, Record, Target, TargetKind, Temperature};
 use ring::{EngineChoice, Watch};
 use suite::{Plan, Site, Stage};
 
+use crate::consent::{self, Question};
 use crate::exit::{Exit, Failure, OrExit, Result, refuse};
 use crate::request::Request;
 
@@ -44,6 +45,8 @@ pub struct Opened {
     pub host: Option<Host>,
     /// Doubts about anything measured here.
     pub flags: Vec<Flag>,
+    /// What lies on a raw medium, or in a file: exactly on what was named, so of a partition only what is in it.
+    pub contents: Option<Contents>,
     /// Where files to measure on come from.
     pub stage: Box<dyn Stage>,
     device: Option<Waiting>,
@@ -59,6 +62,8 @@ impl Opened {
         if let Some(profile) = request.target.strip_prefix("sim:") {
             return simulated::open(profile, request);
         }
+        // To look at who uses the target takes a moment, in which a signal is already to be heard.
+        crate::signals::listen()?;
         stages::clean_up_after_killed_runs();
         let roots = Roots::default();
         let access = if request.erase.is_some() || request.borrows() { Access::Write } else { Access::Read };
@@ -77,9 +82,48 @@ impl Opened {
         }
     }
 
+    /// The open device, before a sitting takes it.
+    ///
+    /// # Panics
+    /// If a sitting has it, or if the medium is simulated.
+    pub fn device(&mut self) -> &mut dyn Device {
+        match &mut self.device {
+            Some(Waiting::Open(device)) => &mut **device,
+            _ => panic!("only a real medium that no sitting has taken yet is looked at"),
+        }
+    }
+
+    /// Lets go of the medium, so that it can be opened again.
+    pub fn let_go(&mut self) {
+        self.device = None;
+        self.stage = Box::new(suite::NoStage);
+        self.claim = None;
+    }
+
+    /// Where the partitions of what was named begin, in bytes.
+    pub fn partition_starts(&self) -> Vec<u64> {
+        let partitions = self.disk.iter().flat_map(|disk| &disk.partitions);
+        let is_whole = self.disk.as_ref().is_some_and(|disk| Some(disk.size_bytes) == self.medium.capacity_bytes);
+        partitions.filter(|_| is_whole).map(|partition| partition.offset_bytes).collect()
+    }
+
     /// Right before the first write: this is still the medium that was looked at, and nothing has come to use it.
     pub fn recheck(&self) -> std::result::Result<(), ClaimError> {
         self.claim.as_ref().map_or(Ok(()), |claim| claim.borrow().still_same())
+    }
+
+    /// Whether what lies on it may be overwritten, where it was given away at all: asks, or refuses. Says what is kept of the answer.
+    pub fn confirm(&self, request: &Request) -> Result<bool> {
+        let (Some(id), Some(contents)) = (&request.erase, &self.contents) else { return Ok(false) };
+        consent::ask(&Question { what: &self.target.path, id, contents, yes: request.yes })?;
+        // whoever was asked took his time
+        self.recheck().or_refuse()?;
+        Ok(true)
+    }
+
+    /// What lies on it and would be erased, for `--plan`.
+    pub fn erased(&self, request: &Request) -> String {
+        self.contents.as_ref().map(|contents| consent::plan(contents, request.erase.as_deref())).unwrap_or_default()
     }
 
     /// Whether what was written is gone after the process: a test file is.
@@ -132,7 +176,48 @@ impl Opened {
         let size = self.medium.capacity_bytes.map(|bytes| format!(", {}", Bytes(bytes))).unwrap_or_default();
         let on = self.target.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
         let name = if name.is_empty() { "medium without a name".to_owned() } else { report::words::clean(&name) };
-        format!("{}: {name}{size}{on}", self.target.path)
+        let holds = self.contents.as_ref().filter(|contents| contents.is_empty() == Some(false));
+        let holds = holds.map(|contents| format!("; holds {}", contents.summary())).unwrap_or_default();
+        format!("{}: {name}{size}{on}{holds}", report::words::clean(&self.target.path))
+    }
+
+    /// By what name it is given away.
+    pub fn id(&self) -> String {
+        let path = || self.target.path.clone();
+        match (&self.target.kind, &self.disk) {
+            (TargetKind::Block, Some(disk)) => disk.ids_for(self.partition(disk)).into_iter().next().unwrap_or_else(path),
+            _ => path(),
+        }
+    }
+
+    /// Whether `--erase ID` names exactly this.
+    pub fn answers_to(&self, id: &str) -> bool {
+        match (&self.target.kind, &self.disk) {
+            (TargetKind::Block, Some(disk)) => disk.answers_for(self.partition(disk), id),
+            _ => std::fs::canonicalize(id).is_ok_and(|named| std::fs::canonicalize(&self.target.path).is_ok_and(|path| path == named)),
+        }
+    }
+
+    /// The partition that was named, where one was.
+    fn partition<'a>(&self, disk: &'a Disk) -> Option<&'a host::Partition> {
+        disk.partitions.iter().find(|partition| Some(&partition.name) == self.target.device.as_ref())
+    }
+
+    /// What lies on it, to be added to a sentence: "; it holds ext4 'HOLIDAY'".
+    pub fn holds(&self) -> String {
+        match &self.contents {
+            Some(contents) if contents.is_empty() == Some(false) => format!("; it holds {}", contents.lines().join(", ")),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether it has the size that the record's medium had.
+    pub fn as_large_as(&self, record: &Record) -> std::result::Result<(), anyhow::Error> {
+        let size = |medium: &Medium| medium.capacity_bytes.map_or("unknown".to_owned(), |bytes| Bytes(bytes).to_string());
+        if self.medium.capacity_bytes == record.medium.capacity_bytes {
+            return Ok(());
+        }
+        anyhow::bail!("the medium that the run began on has {}, {} has {}", size(&record.medium), self.target.path, size(&self.medium))
     }
 
     /// Whether this is the medium the record was made on. A run goes on only with the same one.
@@ -221,7 +306,11 @@ fn link_bps(link: Option<&Link>) -> Option<f64> {
     link.and_then(|link| link.max_bps)
 }
 
-/// An error of opening the device.
+/// An error of opening the device: not safe where something else is there now or somebody else has it, else the medium's.
 fn opening<T>(result: std::result::Result<T, ring::OpenError>) -> Result<T> {
-    result.or_io()
+    use ring::OpenError;
+    match result {
+        Err(OpenError::Replaced { .. } | OpenError::Locked { .. } | OpenError::WrongType { .. }) => result.or_refuse(),
+        result => result.or_io(),
+    }
 }

@@ -55,6 +55,7 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
         target,
         host: None,
         flags: Vec::new(),
+        contents: None,
         stage: Box::new(stage),
         device: Some(Waiting::Simulated(Box::new(simulation))),
         watch: None,

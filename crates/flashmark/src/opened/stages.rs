@@ -7,10 +7,12 @@ use std::rc::Rc;
 use device::Extent;
 use host::{BlockTarget, Claim, MkfsSpec, Roots};
 use record::units::{Bytes, MIB};
-use ring::{RealDevice, Settings};
+use ring::{Directory, RealDevice, Settings};
 use sim::{Options, Profile, SimDevice};
 use store::Store;
 use suite::{Stage, StageError, StagedFile};
+
+use crate::words;
 
 /// Room that a file system needs beside the file.
 const OVERHEAD_BYTES: u64 = 64 * MIB;
@@ -28,42 +30,42 @@ pub fn clean_up_after_killed_runs() {
     }
     match host::clean_leftovers(&folder) {
         Ok(leftovers) => leftovers.iter().for_each(tell),
-        Err(error) => eprintln!("flashmark: cannot look for leftovers of killed runs in {}: {error}", folder.display()),
+        Err(error) => crate::say!("flashmark: cannot look for leftovers of killed runs in {}: {error}", folder.display()),
     }
     // only now: what is mounted holds the loop device below it
     for undone in host::clean_changes(&folder).unwrap_or_default() {
-        let what = undone.what.join(", ");
+        let what = words::visible(&undone.what.join(", "));
         match undone.undone {
-            Ok(()) => eprintln!("flashmark: a run that was killed had left {what}; that is undone now"),
-            Err(error) => eprintln!("flashmark: a run that was killed has left {what}: {error}"),
+            Ok(()) => crate::say!("flashmark: a run that was killed had left {what}; that is undone now"),
+            Err(error) => crate::say!("flashmark: a run that was killed has left {what}: {error}"),
         }
     }
 }
 
 fn tell(leftover: &host::Leftover) {
-    let folder = leftover.directory.display();
+    let folder = words::visible(&leftover.directory.display().to_string());
     match &leftover.undone {
-        Ok(()) => eprintln!("flashmark: a run that was killed had left a file system mounted at {folder}; it is unmounted now"),
-        Err(error) => eprintln!("flashmark: a run that was killed has left a file system mounted at {folder}: {error}"),
+        Ok(()) => crate::say!("flashmark: a run that was killed had left a file system mounted at {folder}; it is unmounted now"),
+        Err(error) => crate::say!("flashmark: a run that was killed has left a file system mounted at {folder}: {error}"),
     }
 }
 
 /// Files in the user's directory, on the file system that is there.
 pub struct DirectoryFiles {
-    path: PathBuf,
+    directory: Directory,
     settings: Settings,
 }
 
 impl DirectoryFiles {
-    /// Files in `path`.
-    pub fn new(path: PathBuf, settings: Settings) -> Self {
-        DirectoryFiles { path, settings }
+    /// Files in this directory.
+    pub fn new(directory: Directory, settings: Settings) -> Self {
+        DirectoryFiles { directory, settings }
     }
 }
 
 impl Stage for DirectoryFiles {
     fn file(&mut self, bytes: u64, _: Extent) -> Result<StagedFile, StageError> {
-        let space = host::free_space(&self.path).map_err(|error| StageError::Failed(error.to_string()))?;
+        let space = host::free_space(self.directory.path()).map_err(|error| StageError::Failed(error.to_string()))?;
         let needed = bytes + OVERHEAD_BYTES;
         if space.free_bytes < needed {
             return Err(StageError::Unavailable(format!(
@@ -72,8 +74,10 @@ impl Stage for DirectoryFiles {
                 Bytes(space.free_bytes)
             )));
         }
-        let place = host::device_of_directory(&Roots::default(), &self.path).map_err(|error| StageError::Failed(error.to_string()))?;
-        let device = RealDevice::create_in(&self.path, bytes, &self.settings).map_err(|error| StageError::Failed(error.to_string()))?;
+        let place =
+            host::device_of_directory(&Roots::default(), self.directory.path()).map_err(|error| StageError::Failed(error.to_string()))?;
+        let device =
+            RealDevice::create_at(&self.directory, bytes, &self.settings).map_err(|error| StageError::Failed(error.to_string()))?;
         let on = format!("{}, {}, the file system that is there", place.mount.kind, place.mount.joined_options());
         Ok(StagedFile { device: Box::new(device), on, keep: Box::new(()) })
     }
@@ -102,10 +106,10 @@ struct Undo {
 impl Drop for Undo {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.staged.take().map(host::Staged::undo) {
-            eprintln!("flashmark: {error}; the next run tries again");
+            crate::say!("flashmark: {error}; the next run tries again");
         }
         if let Err(error) = self.claim.borrow_mut().retake() {
-            eprintln!("flashmark: {error}");
+            crate::say!("flashmark: {error}");
         }
     }
 }

@@ -161,6 +161,39 @@ fn what_is_in_use_is_not_taken_away() {
 }
 
 #[test]
+fn what_a_program_has_open_is_refused_and_stays_when_it_is_closed() {
+    let Some(bench) = Bench::new() else { return };
+    let node = bench.attach(&["ssd", "--size", "64MiB"]);
+    // Not exclusively: nothing but the files of the processes tells of it.
+    let file = open(&node);
+    let ran = bench.run(&["sim", "detach", &node]);
+    assert!(ran.code == Some(3) && ran.err.contains(&format!("(process {}) has it open", std::process::id())), "{ran}");
+    drop(file);
+    // What was refused does not happen later: the server was not asked.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!((size_of(&node), bench.servers().len()), (64 << 20, 1));
+    assert_eq!(bench.run(&["sim", "detach", &node]).code, Some(0));
+    assert_eq!(bench.left(), [""; 0]);
+}
+
+#[test]
+fn all_means_what_this_user_attached_in_the_background() {
+    let Some(bench) = Bench::new() else { return };
+    let (mine, theirs) = (bench.attach(&["a1", "--size", "32MiB"]), {
+        let mut command = bench.command(&["sim", "attach", "--background", "a1", "--size", "64MiB"]);
+        let ran = Ran::of(command.env("SUDO_UID", "54321"));
+        assert_eq!(ran.code, Some(0), "{ran}");
+        ran.out.trim().to_owned()
+    });
+    let ran = bench.run(&["sim", "detach", "--all"]);
+    assert!(ran.code == Some(0) && ran.out.contains(&format!("detached {mine}\n")), "{ran}");
+    assert!(ran.err.contains(&format!("{theirs} is left alone")) && ran.err.contains("user 54321"), "{ran}");
+    assert_eq!(size_of(&theirs), 64 << 20);
+    assert_eq!(bench.run(&["sim", "detach", &theirs]).code, Some(0));
+    assert_eq!(bench.left(), [""; 0]);
+}
+
+#[test]
 fn in_the_foreground_it_serves_until_it_is_asked_to_end() {
     let Some(bench) = Bench::new() else { return };
     let mut child = bench

@@ -11,14 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, skipped, tool};
 
 /// Tracefs, mounted by the test where it is nowhere, so that it can see what is made in it.
-struct Tracefs {
+pub struct Tracefs {
     root: PathBuf,
     mounted: bool,
 }
 
 impl Tracefs {
     /// None, with the reason said, where it is not allowed.
-    fn new(scratch: &Scratch) -> Option<Tracefs> {
+    pub fn new(scratch: &Scratch) -> Option<Tracefs> {
         if !has_root() {
             return None;
         }
@@ -51,14 +51,14 @@ impl Drop for Tracefs {
 }
 
 /// A capture that runs until it is interrupted.
-struct Capture {
-    child: Child,
-    trace: PathBuf,
+pub struct Capture {
+    pub child: Child,
+    pub trace: PathBuf,
 }
 
 impl Capture {
     /// Starts one, and waits until it records.
-    fn start(flashmark: &Flashmark, tracefs: &Tracefs, scratch: &Scratch, device: &str, more: &[&str]) -> Capture {
+    pub fn start(flashmark: &Flashmark, tracefs: &Tracefs, scratch: &Scratch, device: &str, more: &[&str]) -> Capture {
         let trace = scratch.at("trace");
         let child = flashmark.start(&[&["capture", device, "-o", trace.to_str().unwrap()], more].concat());
         let instance = tracefs.root.join(format!("instances/flashmark-{}", child.id()));
@@ -96,6 +96,12 @@ fn requests(path: &Path) -> (Vec<(Issue, Option<u64>)>, u64) {
     let notes = steps.notes();
     assert_eq!(notes.cut_off, None);
     (requests, notes.lost)
+}
+
+/// How many requests can be read from a trace that may break off anywhere.
+pub fn whatever_is_in(path: &Path) -> usize {
+    let Ok(mut steps) = trace::open(path).and_then(|trace| trace.steps()) else { return 0 };
+    std::iter::from_fn(|| steps.next().ok().flatten()).filter(|step| matches!(step, Step::Issued(_))).count()
 }
 
 fn dd(words: &[&str]) {
@@ -147,6 +153,35 @@ fn a_killed_capture_is_cleaned_up_by_the_next_and_a_living_one_is_not() {
     let id = living.child.id();
     assert_eq!(living.stop().code, Some(0));
     assert!(!tracefs.instances_of(id));
+}
+
+#[test]
+fn a_killed_capture_is_readable_up_to_the_kill() {
+    let scratch = Scratch::new();
+    let Some(tracefs) = Tracefs::new(&scratch) else { return };
+    let medium = LoopDevice::new(&scratch.image("image", 16 * MIB));
+    let flashmark = Flashmark::new();
+    let mut capture = Capture::start(&flashmark, &tracefs, &scratch, medium.word(), &["--quiet"]);
+    let seen = |path: &Path| {
+        let Ok(trace) = trace::open(path) else { return 0 };
+        let (mut steps, mut reads) = (trace.steps().unwrap(), 0);
+        while let Ok(Some(step)) = steps.next() {
+            reads += u32::from(matches!(step, Step::Issued(issue) if issue.op == Op::Read));
+        }
+        reads
+    };
+    eventually("the header", || trace::open(&capture.trace).is_ok().then_some(()));
+    dd(&[&format!("if={}", medium.word()), "of=/dev/null", "bs=4k", "count=300", "iflag=direct"]);
+    eventually("what was read in the trace of a living capture", || (seen(&capture.trace) >= 300).then_some(()));
+    capture.child.kill().unwrap();
+    capture.child.wait().unwrap();
+    let plan = flashmark.done(&["replay", capture.trace.to_str().unwrap(), "sim:class10", "--plan"]);
+    assert!(plan.out.contains("the trace is not whole: the recording was not ended"), "{plan}");
+    // The kill may come in the middle of a block: what stands before it counts.
+    let text = fs::read(&capture.trace).unwrap();
+    let torn = scratch.file("torn", &text[..text.len() - 7]);
+    let plan = flashmark.run(&["replay", torn.to_str().unwrap(), "sim:class10", "--plan"]);
+    assert!(plan.out.contains("breaks off within the block") || plan.err.contains("holds no read"), "{plan}");
 }
 
 #[test]

@@ -10,10 +10,11 @@ use record::{Ended, Stop};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, skipped, times};
+use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, seed, skipped, times};
+use crate::torture::Tally;
 
 /// A suite of many short cells.
-const MANY_CELLS: &str = r#"
+pub const MANY_CELLS: &str = r#"
 name = "many"
 
 [[test]]
@@ -55,7 +56,7 @@ max_time = "40ms"
 "#;
 
 /// The cells that whole lines of the journals of all runs acknowledge, by id. No cell may be there twice.
-fn acknowledged(flashmark: &Flashmark) -> BTreeMap<String, Value> {
+pub fn acknowledged(flashmark: &Flashmark) -> BTreeMap<String, Value> {
     let mut cells = BTreeMap::new();
     for run in flashmark.runs() {
         let journal = fs::read_to_string(run.join("journal.jsonl")).unwrap();
@@ -71,7 +72,7 @@ fn acknowledged(flashmark: &Flashmark) -> BTreeMap<String, Value> {
 }
 
 /// Every planned cell is in the record, each exactly once; those acknowledged before are unchanged.
-fn check_record(run: &Path, before: &BTreeMap<String, Value>) {
+pub fn check_record(run: &Path, before: &BTreeMap<String, Value>) {
     let text = fs::read_to_string(run.join("record.json")).unwrap();
     let record: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(record["run"]["ended"], "complete");
@@ -90,7 +91,7 @@ fn check_record(run: &Path, before: &BTreeMap<String, Value>) {
     }
 }
 
-fn is_over(child: &mut Child) -> bool {
+pub fn is_over(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_some()
 }
 
@@ -111,42 +112,54 @@ fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance)
 }
 
 /// Starts runs and kills them, several times each, `kills` times in all; after each series the run is taken up to its end.
-fn killed_and_resumed(kills: u64, chance: &mut Chance, words: &[&str]) {
-    let (mut done, mut hit) = (0, 0);
+fn killed_and_resumed(kills: u64, chance: &mut Chance, tally: &mut Tally, words: &[&str]) {
+    let mut done = 0;
     while done < kills {
-        let flashmark = Flashmark::new();
-        let mut before = BTreeMap::new();
-        for _ in 0..(1 + chance.below(6)).min(kills - done) {
-            let words: Vec<&str> = if flashmark.runs().is_empty() { words.to_vec() } else { vec!["resume"] };
-            let mut child = flashmark.start(&[&words[..], &["--quiet"]].concat());
-            hit += u64::from(kill_somewhere(&mut child, &flashmark, chance));
-            done += 1;
-            let now = acknowledged(&flashmark);
-            for (id, cell) in &before {
-                assert_eq!(now.get(id), Some(cell), "{id} was acknowledged and is gone or changed");
-            }
-            before = now;
+        let series = (1 + chance.below(6)).min(kills - done);
+        done += series;
+        tally.attempt(series, &format!("kill {done}"), |tally| one_series(series, chance, tally, words));
+    }
+    let alive = tally.counted(ALIVE);
+    assert!(alive * 3 >= kills, "only {alive} of {kills} runs were alive when they were killed");
+}
+
+/// One run, killed so many times and then taken up to its end.
+fn one_series(kills: u64, chance: &mut Chance, tally: &mut Tally, words: &[&str]) {
+    let flashmark = Flashmark::new();
+    let mut before = BTreeMap::new();
+    for _ in 0..kills {
+        let words: Vec<&str> = if flashmark.runs().is_empty() { words.to_vec() } else { vec!["resume"] };
+        let mut child = flashmark.start(&[&words[..], &["--quiet"]].concat());
+        tally.count(ALIVE, kill_somewhere(&mut child, &flashmark, chance).into());
+        let now = acknowledged(&flashmark);
+        for (id, cell) in &before {
+            assert_eq!(now.get(id), Some(cell), "{id} was acknowledged and is gone or changed");
         }
-        match flashmark.runs().first() {
-            None => assert!(before.is_empty()),
-            Some(run) => {
-                let name = run.file_name().unwrap().to_str().unwrap();
-                flashmark.done(&["resume", name, "--quiet"]);
-                flashmark.done(&["show", name]);
-                check_record(run, &acknowledged(&flashmark));
-                check_record(run, &before);
-            }
+        before = now;
+    }
+    match flashmark.runs().first() {
+        None => assert!(before.is_empty()),
+        Some(run) => {
+            let name = run.file_name().unwrap().to_str().unwrap();
+            flashmark.done(&["resume", name, "--quiet"]);
+            flashmark.done(&["show", name]);
+            check_record(run, &acknowledged(&flashmark));
+            check_record(run, &before);
         }
     }
-    assert!(hit * 3 >= kills, "only {hit} of {kills} runs were alive when they were killed");
 }
+
+/// What is counted beside the kills: those that found the program alive.
+const ALIVE: &str = "alive when killed";
 
 #[test]
 fn no_finished_cell_is_lost_on_simulated_media() {
     let scratch = Scratch::new();
     let suite = scratch.file("many.toml", MANY_CELLS);
     let words = ["run", "sim:class10", "--suite", suite.to_str().unwrap()];
-    killed_and_resumed(times("KILLS", 25), &mut Chance(1), &words);
+    let mut tally = Tally::of("kills", "run and resume, simulated medium");
+    killed_and_resumed(times("KILLS", 25), &mut Chance(seed(1)), &mut tally, &words);
+    tally.end();
 }
 
 #[test]
@@ -154,7 +167,9 @@ fn no_finished_cell_is_lost_on_a_loop_device() {
     let Some((scratch, _image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);
     let words = ["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()];
-    killed_and_resumed(times("KILLS", 25), &mut Chance(2), &words);
+    let mut tally = Tally::of("kills", "run and resume, loop device");
+    killed_and_resumed(times("KILLS", 25), &mut Chance(seed(2)), &mut tally, &words);
+    tally.end();
 }
 
 #[test]
@@ -162,10 +177,13 @@ fn no_finished_cell_is_lost_in_a_directory_and_nothing_is_left_there() {
     let scratch = Scratch::new();
     let suite = scratch.file("many.toml", MANY_CELLS);
     let work = scratch.directory("work");
-    for seed in 0..times("KILLS", 25).div_ceil(10) {
-        killed_and_resumed(1, &mut Chance(seed), &["run", work.to_str().unwrap(), "--suite", suite.to_str().unwrap()]);
+    let mut tally = Tally::of("kills", "run and resume, directory");
+    for number in 0..times("KILLS", 25).div_ceil(10) {
+        let words = ["run", work.to_str().unwrap(), "--suite", suite.to_str().unwrap()];
+        killed_and_resumed(1, &mut Chance(seed(number)), &mut tally, &words);
         assert_eq!(fs::read_dir(&work).unwrap().count(), 0, "a killed run left something in the directory");
     }
+    tally.end();
 }
 
 #[test]
@@ -263,9 +281,9 @@ fn a_run_in_use_is_not_taken_up_twice() {
     exit 3
     flashmark: run 'RUN' is being written by process PID; wait for it, or end it first
     ");
-    insta::assert_snapshot!(other.said(&[(device.name(), "loopX")]), @r"
+    insta::assert_snapshot!(other.said(&[(device.name(), "loopX"), (&child.id().to_string(), "PID")]), @r"
     exit 3
-    flashmark: '/dev/loopX' is in use: loopX is held open by another program or mounted out of sight; release it first, or choose another medium
+    flashmark: '/dev/loopX' is in use: loopX is locked (flock) by flashmark (process PID); end that program first, or choose another medium
     ");
     assert!(listed.out.contains("running"), "{listed}");
 }

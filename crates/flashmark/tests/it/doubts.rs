@@ -77,6 +77,42 @@ fn memory_is_doubted() {
 }
 
 #[test]
+fn memory_is_praised_for_nothing_and_goes_nowhere() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mount = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &scratch.directory("mnt"));
+    let flashmark = Flashmark::new();
+    let only = "prime,random-write,sequential-read";
+    let words = ["run", mount.word(), "--only", only, "--quiet", "--time-limit", "3s", "--for", "root-disk", "--claim", "class=10"];
+    let ran = flashmark.done(&words);
+    assert!(ran.out.contains("This is memory, not a medium: nothing was measured of a disk."), "{ran}");
+    assert!(ran.out.contains("cannot be told here") && !ran.out.to_lowercase().contains("good as"), "{ran}");
+    let record = flashmark.record();
+    let unflagged = record.cells.iter().find(|cell| !cell.flags.contains(&Flag::MemoryFilesystem));
+    assert!(unflagged.is_none(), "{unflagged:?}");
+    let sent = flashmark.run(&["submit", "latest", "--to", "http://127.0.0.1:1", "--yes"]);
+    assert!(sent.code == Some(2) && sent.err.contains("measured memory, not a medium") && sent.err.lines().count() == 1, "{sent}");
+    let site = scratch.at("site");
+    let published = flashmark.run(&["publish", site.to_str().unwrap()]);
+    assert!(published.err.contains("is left out: it measured memory, not a medium"), "{published}");
+}
+
+#[test]
+fn what_reaches_a_device_is_counted_and_not_doubted() {
+    let Some((_scratch, _image, device)) = loop_device(64 * MIB) else { return };
+    let flashmark = Flashmark::new();
+    flashmark.done(&["run", device.word(), "--erase", device.word(), "--suite", "quick", "--time-limit", "20s", "--quiet"]);
+    let record = flashmark.record();
+    let counted =
+        record.cells.iter().filter_map(|cell| cell.reach).filter(|reach| reach.counted_read_bytes + reach.counted_written_bytes > 0);
+    assert!(counted.count() > 0, "the kernel's counts are in the record");
+    let doubted = record.cells.iter().find(|cell| cell.flags.iter().any(|flag| matches!(flag, Flag::NotThisMedium { .. })));
+    assert!(doubted.is_none(), "{doubted:?}");
+}
+
+#[test]
 fn compression_is_doubted() {
     if !has_tool("mkfs.btrfs") {
         return;

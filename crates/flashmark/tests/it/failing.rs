@@ -34,6 +34,7 @@ pub enum Answer {
 pub struct FailingMedium {
     at: PathBuf,
     told: Arc<Mutex<Answer>>,
+    content: Arc<Mutex<Vec<u8>>>,
 }
 
 const ROOT: u64 = 1;
@@ -54,14 +55,20 @@ impl FailingMedium {
         let options = std::ffi::CString::new(options).unwrap();
         mount("flashmark-it", at, kind, MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str()).unwrap();
         let told = Arc::new(Mutex::new(Answer::Well));
-        let server = Server { channel, told: Arc::clone(&told), content: (0..bytes).map(|at| (at / 512) as u8 ^ 0xa5).collect() };
+        let content = Arc::new(Mutex::new((0..bytes).map(at_first).collect()));
+        let server = Server { channel, told: Arc::clone(&told), content: Arc::clone(&content) };
         std::thread::spawn(move || server.serve());
-        Some(FailingMedium { at: at.to_owned(), told })
+        Some(FailingMedium { at: at.to_owned(), told, content })
     }
 
     /// The file.
     pub fn file(&self) -> PathBuf {
         self.at.join("medium")
+    }
+
+    /// Whether every byte from there on is as it was in the beginning.
+    pub fn is_as_before(&self, from: usize) -> bool {
+        self.content.lock().unwrap().iter().enumerate().skip(from).all(|(at, byte)| *byte == at_first(at))
     }
 
     /// From now on it answers like this.
@@ -81,7 +88,12 @@ impl Drop for FailingMedium {
 struct Server {
     channel: File,
     told: Arc<Mutex<Answer>>,
-    content: Vec<u8>,
+    content: Arc<Mutex<Vec<u8>>>,
+}
+
+/// What lies at a byte of a new medium.
+fn at_first(byte: usize) -> u8 {
+    (byte / 512) as u8 ^ 0xa5
 }
 
 /// A message from the kernel.
@@ -178,7 +190,7 @@ impl Server {
     }
 
     fn attributes(&self, node: u64) -> Vec<u8> {
-        let (mode, size) = if node == ROOT { (0o040_755, 0) } else { (0o100_644, self.content.len() as u64) };
+        let (mode, size) = if node == ROOT { (0o040_755, 0) } else { (0o100_644, self.content.lock().unwrap().len() as u64) };
         let times = [(0, 8), (0, 8), (0, 8), (0, 4), (0, 4), (0, 4)];
         let rest = [(mode, 4), (1, 4), (0, 4), (0, 4), (0, 4), (4096, 4), (0, 4)];
         laid_out(&[&[(node, 8), (size, 8), (size / 512, 8)][..], &times, &rest].concat())
@@ -189,9 +201,10 @@ impl Server {
             Answer::Error(errno) => Err(errno),
             Answer::Nothing => Ok(Vec::new()),
             _ => {
-                let from = self.content.len().min(offset as usize);
-                let to = self.content.len().min((offset + bytes) as usize);
-                Ok(self.content[from..to].to_vec())
+                let content = self.content.lock().unwrap();
+                let from = content.len().min(offset as usize);
+                let to = content.len().min((offset + bytes) as usize);
+                Ok(content[from..to].to_vec())
             }
         }
     }
@@ -201,7 +214,7 @@ impl Server {
             Answer::Error(errno) | Answer::WriteError(errno) => Err(errno),
             _ => {
                 let place = offset as usize..offset as usize + data.len();
-                self.content.get_mut(place).ok_or(Errno::NOSPC)?.copy_from_slice(data);
+                self.content.lock().unwrap().get_mut(place).ok_or(Errno::NOSPC)?.copy_from_slice(data);
                 Ok(laid_out(&[(data.len() as u64, 4), (0, 4)]))
             }
         }

@@ -5,8 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use record::{Ended, Record, Stop};
+use rustix::io::Errno;
 
-use crate::support::{Flashmark, LoopDevice, MIB, Scratch, as_nobody, eventually, has_root, read_record, skipped};
+use crate::failing::{Answer, FailingMedium};
+use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, as_nobody, eventually, has_root, read_record, skipped};
 
 /// A work of a moment.
 const LOGGER: &[&str] = &["--work", "logger", "--set", "logger.lines=40"];
@@ -177,6 +179,38 @@ fn killed_in_the_middle_it_is_undone_on_the_next_start_and_goes_on() {
     assert_eq!(scheduler(&device), before);
     assert!(!is_mounted(&device));
     assert_eq!(left(flashmark.home(), scratch.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_medium_that_fails_ends_it_and_what_was_good_stays() {
+    let scratch = Scratch::new();
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 24 << 20) else { return };
+    let device = LoopDevice::new(&medium.file());
+    let flashmark = Flashmark::new();
+    let axes = ["--fs", "ext2,ext4-nojournal", "--scheduler", "none", "--repeats", "3", "--most-repeats", "3", "--seed", "9", "--quiet"];
+    let work = ["--work", "logger", "--set", "logger.lines=200"];
+    let child = flashmark.start(&[&["matrix", device.word(), "--erase", device.word()], &axes[..], &work].concat());
+    eventually("two good tries and a third under way", || {
+        let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+        (journal.lines().filter(|line| line.contains("\"cell\"") && !line.contains("\"part\"")).count() >= 2 && is_mounted(&device))
+            .then_some(())
+    });
+    medium.answers(Answer::Error(Errno::NODEV));
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(ran.code == Some(4) && ran.err.contains("go on with: flashmark resume"), "{ran}");
+    let record = flashmark.record();
+    assert_eq!(record.run.ended, Ended::Error);
+    let good = headlines(&record).iter().filter(|cell| cell.stop != Stop::Error).count();
+    assert!(good >= 2, "{ran}");
+    let matrix = findings::matrix::of(&record).unwrap();
+    assert_eq!(matrix.works[0].places.iter().map(|place| place.figures.len()).sum::<usize>(), good, "{ran}");
+    assert!(!ran.out.contains("nothing gave a result"), "{ran}");
+    medium.answers(Answer::Well);
+    eventually("the release of the medium", || (!is_mounted(&device)).then_some(()));
+    let resumed = flashmark.done(&["resume", "--quiet"]);
+    let record = flashmark.record();
+    assert_eq!((record.run.ended, headlines(&record).len()), (Ended::Complete, 6), "{resumed}");
+    assert!(record.cells.iter().all(|cell| cell.stop != Stop::Error), "what the medium failed was tried again");
 }
 
 #[test]

@@ -320,10 +320,12 @@ fn a_medium_that_another_device_is_made_of() {
         flashmark: '/dev/loopX' is in use: loopX is part of loopY (loop); release it first, or choose another medium
         ");
     }
+    let own = format!("{} (process {})", std::env::current_exe().unwrap().file_name().unwrap().to_str().unwrap(), std::process::id());
+    let names = [(own.as_str(), "THIS TEST"), names[0]];
     let _held = rustix::fs::open(lower.path(), rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::EXCL, rustix::fs::Mode::empty()).unwrap();
     insta::assert_snapshot!(refused_with_erase(lower.word(), &[&image], &names), @r"
     exit 3
-    flashmark: '/dev/loopX' is in use: loopX is held open by another program or mounted out of sight; release it first, or choose another medium
+    flashmark: '/dev/loopX' is in use: loopX is held open by another program or mounted out of sight (it is open in THIS TEST); release it first, or choose another medium
     ");
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Scratch, has_root, sum_of, times};
+use crate::support::{Chance, Flashmark, LoopDevice, MIB, Scratch, has_root, seed, sum_of, times};
+use crate::torture::Tally;
 
 /// Names of the tests that write, as the program tells them.
 fn writing_tests(flashmark: &Flashmark) -> Vec<String> {
@@ -38,14 +39,18 @@ fn nothing_around_the_span_is_written() {
     if !has_root() {
         return;
     }
-    let mut chance = Chance(3);
+    let mut chance = Chance(seed(3));
+    let mut tally = Tally::of("spans", "random spans on a loop device, bytes around them compared");
     let tests = writing_tests(&Flashmark::new());
     assert!(tests.len() >= 4, "{tests:?}");
     let mut wrote = BTreeMap::<&str, u64>::new();
     for turn in 0..times("SPANS", 20).max(tests.len() as u64) {
         let test = tests[turn as usize % tests.len()].as_str();
-        *wrote.entry(test).or_default() += u64::from(stays_in_its_span(test, &mut chance));
+        let came = tally.attempt(1, &format!("turn {turn}, {test}"), |_| stays_in_its_span(test, &mut chance));
+        tally.count("wrote", u64::from(came == Some(true)));
+        *wrote.entry(test).or_default() += u64::from(came == Some(true));
     }
+    tally.end();
     for test in ["prime", "random-write", "sequential-write", "random-fill"] {
         assert!(wrote[test] > 0, "{test} never wrote anything: {wrote:?}");
     }

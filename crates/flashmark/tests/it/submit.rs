@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use record::{Published, Record};
 
 use crate::support::{Flashmark, Ran, Scratch, has_tool};
 
-const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/flashmark-0.1.0-sim.json");
+pub const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/records/flashmark-0.1.0-sim.json");
 const TOKEN: &str = "5f0c6d";
 
 /// What a listener heard: the head of the request, and its body.
-struct Heard {
+pub struct Heard {
     head: String,
     body: Vec<u8>,
 }
@@ -25,7 +25,7 @@ impl Heard {
         self.head.lines().any(|found| found.eq_ignore_ascii_case(line))
     }
 
-    fn unpacked(&self) -> String {
+    pub fn unpacked(&self) -> String {
         let mut text = String::new();
         GzDecoder::new(self.body.as_slice()).read_to_string(&mut text).unwrap();
         text
@@ -33,13 +33,13 @@ impl Heard {
 }
 
 /// Listens on this machine, gives one answer to whoever comes first, and then no more.
-struct Listener {
-    address: String,
+pub struct Listener {
+    pub address: String,
     heard: Receiver<Heard>,
 }
 
 impl Listener {
-    fn answering(answer: impl Into<Vec<u8>>) -> Listener {
+    pub fn answering(answer: impl Into<Vec<u8>>) -> Listener {
         let (listener, answer) = (TcpListener::bind("127.0.0.1:0").unwrap(), answer.into());
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (told, heard) = channel();
@@ -54,7 +54,7 @@ impl Listener {
         Listener { address, heard }
     }
 
-    fn heard(&self) -> Heard {
+    pub fn heard(&self) -> Heard {
         self.heard.recv_timeout(Duration::from_secs(20)).unwrap()
     }
 }
@@ -86,7 +86,7 @@ fn answer(status: &str, kind: &str, more: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{more}Connection: close\r\n\r\n{body}", body.len())
 }
 
-fn receipt(body: &str) -> String {
+pub fn receipt(body: &str) -> String {
     answer("201 Created", "application/json", "", body)
 }
 
@@ -95,14 +95,21 @@ fn problem(status: &str, more: &str, code: &str, reason: &str) -> String {
     answer(status, "application/problem+json", more, &body)
 }
 
-const ACCEPTED: &str = r#"{"id":"abc234","slug":"x","standing":"accepted","is_new":true,"revision":1,"edit_token":"5f0c6d","page":"/run/abc234","reasons":[]}"#;
+pub const ACCEPTED: &str = r#"{"id":"abc234","slug":"x","standing":"accepted","is_new":true,"revision":1,"edit_token":"5f0c6d","page":"/run/abc234","reasons":[]}"#;
 
-/// What comes of `flashmark submit` with these words, whatever tokens and proxies the environment of the tests has.
-fn submit(words: &[&str], token: Option<&str>) -> Ran {
-    let mut command = Flashmark::new().command(&[&["submit"], words].concat());
+/// The program with these words, whatever tokens and proxies the environment of the tests has.
+pub fn command(flashmark: &Flashmark, words: &[&str]) -> Command {
+    let mut command = flashmark.command(words);
     for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FLASHMARK_TOKEN"] {
         command.env_remove(name);
     }
+    command
+}
+
+/// What comes of `flashmark submit` with these words.
+fn submit(words: &[&str], token: Option<&str>) -> Ran {
+    let flashmark = Flashmark::new();
+    let mut command = command(&flashmark, &[&["submit"], words].concat());
     command.envs(token.map(|token| ("FLASHMARK_TOKEN", token)));
     Ran::of(&mut command)
 }

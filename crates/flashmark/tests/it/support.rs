@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hasher};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,14 @@ use tempfile::TempDir;
 /// One MiB, in bytes.
 pub const MIB: u64 = 1 << 20;
 
-/// Says on the test's output why it did nothing.
+/// Says why a test did nothing: on standard error itself, as what passes has its output hidden, and in the file that `./test` counts.
 pub fn skipped(why: &str) {
-    eprintln!("skipped: {why}");
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let line = format!("skipped: {test}: {why}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    if let Ok(list) = std::env::var("FLASHMARK_SKIPPED") {
+        File::options().create(true).append(true).open(list).unwrap().write_all(line.as_bytes()).unwrap();
+    }
 }
 
 /// Whether loop devices can be made and file systems mounted; says so where they cannot.
@@ -55,6 +60,11 @@ pub fn times(name: &str, default: u64) -> u64 {
     std::env::var(format!("FLASHMARK_{name}")).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
+/// Where a chain of random numbers begins: at the test's own number, and with `FLASHMARK_SEED` at another.
+pub fn seed(own: u64) -> u64 {
+    times("SEED", 0).wrapping_mul(1_000_003).wrapping_add(own)
+}
+
 /// A chain of random numbers that is the same every time (SplitMix64).
 pub struct Chance(pub u64);
 
@@ -71,17 +81,25 @@ impl Chance {
 
 /// The program, with runs kept in a directory of its own.
 pub struct Flashmark {
-    home: TempDir,
+    home: PathBuf,
+    _own: Option<TempDir>,
 }
 
 impl Flashmark {
     pub fn new() -> Flashmark {
-        Flashmark { home: tempfile::tempdir().unwrap() }
+        let own = tempfile::tempdir().unwrap();
+        Flashmark { home: own.path().to_owned(), _own: Some(own) }
+    }
+
+    /// With runs kept in a place of the test's choice, which is not removed.
+    pub fn keeping_at(home: &Path) -> Flashmark {
+        fs::create_dir_all(home).unwrap();
+        Flashmark { home: home.to_owned(), _own: None }
     }
 
     /// Where its runs are kept.
     pub fn home(&self) -> &Path {
-        self.home.path()
+        &self.home
     }
 
     /// The program, about to be started with these words.

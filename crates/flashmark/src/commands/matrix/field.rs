@@ -2,12 +2,19 @@
 
 use std::path::Path;
 
-use host::{Access, BlockTarget, Changes, Claim, Found, LoopOptions, Roots, TargetError, recipe};
+use host::{Access, BlockTarget, Changes, Claim, Contents, Found, LoopOptions, Roots, TargetError, recipe};
 use lab::matrix::{LeftOut, Stand};
 use record::units::{Bytes, MIB};
-use record::{Flag, Host, Medium, Record, Target};
+use record::{Fingerprint, Flag, Host, Mark, Medium, Record, Target, TargetKind};
+use ring::FileIdentity;
 
+use store::Traces;
+use suite::fingerprint::Recognition;
+
+use super::probe::probe;
+use super::recognise;
 use super::request::{ALL, DEFAULT_AU_BYTES, Request};
+use crate::consent::{self, Question};
 use crate::exit::{OrExit, Result, refuse};
 use crate::opened::{clean_up_after_killed_runs, state_dir, target_failure};
 
@@ -31,8 +38,9 @@ pub struct Field {
 }
 
 impl Field {
-    /// Finds and checks the target, and makes a loop device of a file. Nothing is written to a medium yet.
-    pub fn open(request: &Request) -> Result<Field> {
+    /// Finds and checks the target, asks what has to be asked before it is overwritten, and makes a loop device of a file. Nothing is
+    /// written to a medium yet.
+    pub fn open(request: &Request, ask: &dyn Fn(&Question<'_>) -> Result<()>) -> Result<Field> {
         clean_up_after_killed_runs();
         let roots = Roots::default();
         let found = host::resolve(&roots, &request.target, Access::Write).map_err(target_failure)?;
@@ -41,20 +49,27 @@ impl Field {
         let (medium, mut flags) = (found.medium().map(|disk| disk.medium.clone()), found.flags().to_vec());
         let block = match &found {
             Found::Block(block) => {
-                allow(request.erase.as_deref(), &block.disk.ids(), &block.path, |erase| block.disk.answers_to(erase))?;
+                let part = block.partition.as_ref();
+                let id = allow(request.erase.as_deref(), &block.disk.ids_for(part), &block.path, |erase| {
+                    request.reopened || block.disk.answers_for(part, erase)
+                })?;
+                let contents = host::contents_of(&roots, block);
+                ask(&Question { what: &request.target, id, contents: &contents, yes: request.yes })?;
                 (**block).clone()
             }
             Found::File(file) => {
                 let path = &file.place.path;
                 let is_it = |erase: &str| std::fs::canonicalize(erase).is_ok_and(|named| named == *path);
-                allow(request.erase.as_deref(), &[path.display().to_string()], path, is_it)?;
-                over_file(&mut changes, path, &mut flags)?
+                let id = allow(request.erase.as_deref(), &[path.display().to_string()], path, is_it)?;
+                let contents = host::contents_of_file(path, file.size_bytes);
+                ask(&Question { what: &request.target, id, contents: &contents, yes: request.yes })?;
+                over_file(&mut changes, path, Some(file.identity), &mut flags)?
             }
             Found::Directory(directory) => {
                 let folder = &directory.place.path;
                 fits(folder, request)?;
                 let file = changes.make_file(folder, request.file_bytes, true).or_io()?;
-                over_file(&mut changes, &file, &mut flags)?
+                over_file(&mut changes, &file, None, &mut flags)?
             }
         };
         let medium = medium.unwrap_or_else(|| block.disk.medium.clone());
@@ -86,25 +101,59 @@ impl Field {
     /// One line about it.
     pub fn describe(&self) -> String {
         let size = self.block.size_bytes();
-        format!("{}: {} on {}", self.target.path, Bytes(size), self.block.path.display())
+        format!("{}: {} on {}", report::words::clean(&self.target.path), Bytes(size), self.block.path.display())
     }
 
-    /// Whether the run began on this very medium.
-    pub fn same_as(&self, record: &Record) -> Result<()> {
+    /// How the medium looks before anything is made on it; none where the file is made for the matrix.
+    pub fn fingerprint(&self, seed: u64) -> Result<Option<Fingerprint>> {
+        if self.target.kind == TargetKind::Directory {
+            return Ok(None);
+        }
+        recognise::before(&self.block, self.target.diskseq, seed).map(Some)
+    }
+
+    /// Whether the medium is as the matrix left it. Reads only.
+    pub fn recognise(&self, traces: &Traces, seed: u64) -> Result<Recognition> {
+        if self.target.kind == TargetKind::Directory {
+            return Ok(Recognition::Ours);
+        }
+        recognise::recognise(&self.block, traces, seed)
+    }
+
+    /// Reads what lies there now at the places by which it is known; nothing where the file is made for the matrix.
+    pub fn marks(&self, seed: u64) -> impl Fn() -> Result<Vec<Mark>> + use<> {
+        let (block, kind) = (self.block.clone(), self.target.kind);
+        move || if kind == TargetKind::Directory { Ok(Vec::new()) } else { recognise::marks(&block, seed) }
+    }
+
+    /// What lies on it.
+    pub fn contents(&self) -> Contents {
+        host::contents_of(&Roots::default(), &self.block)
+    }
+
+    /// Whether `--erase ID` names exactly this.
+    pub fn answers_to(&self, id: &str) -> bool {
+        let is_its_path =
+            || std::fs::canonicalize(id).is_ok_and(|named| std::fs::canonicalize(&self.target.path).is_ok_and(|path| path == named));
+        self.block.disk.answers_for(self.block.partition.as_ref(), id) || is_its_path()
+    }
+
+    /// Whether the run began on this very medium: by what it says of itself, or, where the user named the place, by its size.
+    pub fn same_as(&self, record: &Record, by_hand: bool) -> Result<()> {
         let (now, then) = (&self.medium, &record.medium);
-        let same = (&now.cid, &now.serial, &now.capacity_bytes) == (&then.cid, &then.serial, &then.capacity_bytes);
-        if same {
+        let says = |medium: &Medium| (medium.cid.clone(), medium.serial.clone());
+        if now.capacity_bytes == then.capacity_bytes && (by_hand || says(now) == says(then)) {
             return Ok(());
         }
         refuse("this is not the medium the matrix began on; put the first one back, or start a new one")
     }
 
     /// Holds the medium, so that nothing else mounts it meanwhile.
-    pub fn hold_medium(&mut self) -> Result<&mut Stand> {
+    pub fn hold_medium(&mut self, seed: u64) -> Result<&mut Stand> {
         if self.stand.is_none() {
             let claim: Claim = host::claim(&Roots::default(), &self.block).or_refuse()?;
             let changes = self.changes.take().expect("the changes are handed over once");
-            self.stand = Some(Stand::new(self.block.clone(), claim, changes, state_dir(), self.au_bytes));
+            self.stand = Some(Stand::new(self.block.clone(), claim, changes, state_dir(), (self.au_bytes, recognise::label(seed)), probe));
         }
         Ok(self.stand.as_mut().expect("it was just made"))
     }
@@ -132,7 +181,7 @@ impl Field {
         if request.axes.schedulers.iter().any(|name| name == ALL) {
             request.axes.schedulers = before.schedulers.clone();
         }
-        let stand = self.hold_medium()?;
+        let stand = self.hold_medium(request.seed)?;
         request.axes.schedulers.retain(|name| {
             let tried = stand.try_scheduler(name);
             let left = tried.err().map(|why| LeftOut { what: format!("scheduler {name}"), why });
@@ -168,10 +217,13 @@ fn possible(name: &str, size_bytes: u64) -> std::result::Result<(), String> {
     changes.undo().map_err(|error| failed(&error))
 }
 
-/// A loop device over a file, past the page cache where the file's file system can.
-fn over_file(changes: &mut Changes, file: &Path, flags: &mut Vec<Flag>) -> Result<BlockTarget> {
+/// A loop device over a file, past the page cache where the file's file system can; over that very file where it was looked at before.
+fn over_file(changes: &mut Changes, file: &Path, looked_at: Option<FileIdentity>, flags: &mut Vec<Flag>) -> Result<BlockTarget> {
     let options = LoopOptions { direct_io: true, ..LoopOptions::default() };
     let attached = changes.attach(file, options).or_internal()?;
+    if looked_at.is_some_and(|identity| !attached.is_over(identity)) {
+        return Err(ring::OpenError::Replaced { path: file.to_owned() }).or_refuse();
+    }
     if !attached.direct_io() {
         flags.push(Flag::HostCached);
     }
@@ -188,10 +240,22 @@ fn as_block(path: &Path) -> std::result::Result<BlockTarget, TargetError> {
     }
 }
 
-/// Whether the user has named this very thing as one that may be overwritten.
-fn allow(erase: Option<&str>, ids: &[String], path: &Path, is_it: impl Fn(&str) -> bool) -> Result<()> {
+/// What lies on the target and would be erased, for `--plan`. A target that is not there (yet) is no reason not to plan.
+pub fn erased(request: &Request) -> String {
+    let roots = Roots::default();
+    let contents = match host::resolve(&roots, &request.target, Access::Read) {
+        Ok(Found::Block(block)) => host::contents_of(&roots, &block),
+        Ok(Found::File(file)) => host::contents_of_file(&file.place.path, file.size_bytes),
+        Ok(Found::Directory(_)) => return String::new(),
+        Err(error) => return format!("What would be erased cannot be told: {}\n", report::words::clean(&error.to_string())),
+    };
+    consent::plan(&contents, Some(request.erase.as_deref().unwrap_or("ID")))
+}
+
+/// Whether the user has named this very thing as one that may be overwritten; the name that was given.
+fn allow<'a>(erase: Option<&'a str>, ids: &[String], path: &Path, is_it: impl Fn(&str) -> bool) -> Result<&'a str> {
     match erase {
-        Some(erase) if is_it(erase) => Ok(()),
+        Some(erase) if is_it(erase) => Ok(erase),
         Some(erase) => refuse(format_args!(
             "--erase {erase} does not name {}: its own {} {}; nothing was written",
             path.display(),

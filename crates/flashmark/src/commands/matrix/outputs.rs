@@ -6,7 +6,7 @@ use record::Record;
 use store::{RunDir, atomic_write};
 
 use crate::exit::{OrExit, Result};
-use crate::outputs::{self, PAGE_FILE, print};
+use crate::outputs::{self, PAGE_FILE, keepable, print};
 
 /// Name of the workbook in a run's directory.
 pub const WORKBOOK_FILE: &str = "matrix.xlsx";
@@ -46,14 +46,14 @@ impl Outputs {
             (CSV_FILE, csv.as_bytes(), &self.csv),
         ];
         for (name, bytes, also) in files {
-            dir.write_file(name, bytes).or_internal()?;
+            keepable(dir.write_file(name, bytes), dir)?;
             if let Some(path) = also {
                 atomic_write(path, bytes).or_internal()?;
             }
         }
         let to_stdout = self.json.as_ref().is_some_and(|path| path.as_os_str() == "-");
         match &self.json {
-            Some(_) if to_stdout => print(&record.to_json())?,
+            Some(_) if to_stdout => outputs::print_record(record, dir)?,
             Some(path) => atomic_write(path, record.to_json().as_bytes()).or_internal()?,
             None => {}
         }
@@ -62,7 +62,7 @@ impl Outputs {
         summary += &format!("\nRecord    {}\nPage      {}\n", dir.record_path().display(), place(PAGE_FILE));
         summary += &format!("Workbook  {}\nValues    {}\n", place(WORKBOOK_FILE), place(CSV_FILE));
         if to_stdout {
-            eprint!("{summary}");
+            crate::say_text!("{summary}");
             return Ok(());
         }
         print(&summary)

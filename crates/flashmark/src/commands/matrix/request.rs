@@ -18,6 +18,15 @@ pub struct Request {
     pub target: String,
     /// The confirmation that it may be overwritten.
     pub erase: Option<String>,
+    /// `--yes` was given with it.
+    #[serde(skip)]
+    pub yes: bool,
+    /// What lay on it was shown, or was nothing, and may be overwritten.
+    #[serde(default)]
+    pub confirmed: bool,
+    /// It was given away under another name or node; what lies on it tells whether it is the one.
+    #[serde(skip)]
+    pub reopened: bool,
     /// What is tried with what; "all" stands for what there is, until that is found out.
     pub axes: Axes,
     /// What is left of the axes: found once, and then kept.
@@ -61,6 +70,9 @@ pub fn read(flags: &MatrixFlags) -> Result<Request> {
     let mut request = Request {
         target: flags.target.clone(),
         erase: flags.erase.clone(),
+        yes: flags.yes,
+        confirmed: false,
+        reopened: false,
         axes,
         combinations: Vec::new(),
         settings,

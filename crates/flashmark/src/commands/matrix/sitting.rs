@@ -8,13 +8,14 @@ use lab::matrix::{Combination, End, Event, Limits, Results, Trial};
 use lab::work::WorkError;
 use record::units::Nanos;
 use record::{Cell, Ended, Flag, Params, PlannedCell, Stop};
-use ring::{Expect, OpenOptions, RealDevice};
-use store::{Ending, Journal, RunDir};
+use ring::{Expect, FileIdentity, OpenOptions, RealDevice};
+use store::{Ending, Entry, Journal, RunDir};
 
 use super::field::Field;
 use super::outputs::Outputs;
 use super::request::Request;
 use crate::exit::{Exit, OrExit, Result};
+use crate::outputs::keepable;
 use crate::screen::Screen;
 use crate::{signals, words};
 
@@ -58,7 +59,7 @@ impl Sitting {
             used_ns,
             stop: &stop,
         };
-        let written = field.count_written();
+        let (written, marks) = (field.count_written(), field.marks(request.seed));
         let mut teller = Teller {
             written: &written,
             screen: &screen,
@@ -68,11 +69,17 @@ impl Sitting {
             cell: planned(&combinations[0]),
             since: Instant::now(),
         };
-        let end = lab::matrix::run(&trial, field.hold_medium()?, &mut results, &mut |event| {
+        let end = lab::matrix::run(&trial, field.hold_medium(request.seed)?, &mut results, &mut |event| {
             // On disk first: what the screen has shown is never lost.
             if let Event::Finished(cells) = event {
                 for cell in *cells {
                     journal.append(&cell.clone().into()).map_err(|error| error.to_string())?;
+                }
+                // Of a medium that cannot be read now the next try tells.
+                if let Ok(marks) = marks()
+                    && !marks.is_empty()
+                {
+                    journal.append(&Entry::Marked(marks)).map_err(|error| error.to_string())?;
                 }
             }
             teller.tell(event);
@@ -93,8 +100,11 @@ fn open_file(path: &Path, capacity_bytes: u64) -> std::result::Result<Box<dyn De
     if !path.exists() {
         std::fs::File::create_new(path).map_err(failed)?;
     }
-    let options =
-        OpenOptions { path: path.to_owned(), writable: true, expect: Expect::File { capacity_bytes }, settings: ring::Settings::default() };
+    // the directory is private, and nobody else can put another file there
+    let path = std::fs::canonicalize(path).map_err(failed)?;
+    let identity = FileIdentity::of(&std::fs::symlink_metadata(&path).map_err(failed)?);
+    let expect = Expect::File { capacity_bytes, identity };
+    let options = OpenOptions { path: path.clone(), writable: true, expect, settings: ring::Settings::default() };
     let device = RealDevice::open(&options).map_err(|error| failed(std::io::Error::other(error.to_string())))?;
     Ok(Box::new(device))
 }
@@ -167,10 +177,10 @@ fn conclude(end: &End, elapsed_ns: u64, dir: &RunDir, journal: &mut Journal, out
     }
     let finished = Some(crate::clock::now());
     let ending = Ending { ended, finished, elapsed_ns, ..Ending::default() };
-    journal.append(&ending.into()).or_internal()?;
+    keepable(journal.append(&ending.into()), dir)?;
     let mut record = dir.replay().or_internal()?.record;
     record.findings = findings::conclude(&record);
-    dir.write_record(&record).or_internal()?;
+    keepable(dir.write_record(&record), dir)?;
     outputs.deliver(&record, dir)
 }
 
@@ -178,11 +188,11 @@ fn leave(end: End, dir: &RunDir) -> Result {
     match end {
         End::Complete | End::TimeIsUp => Ok(Exit::Done),
         End::Interrupted => {
-            eprintln!("flashmark: interrupted; everything is unmounted and restored; go on with: flashmark resume {}", dir.name());
+            crate::say!("flashmark: interrupted; everything is unmounted and restored; go on with: flashmark resume {}", dir.name());
             Ok(Exit::Interrupted)
         }
         End::Failed(reason) => {
-            eprintln!("flashmark: {reason}; what was measured before is kept, go on with: flashmark resume {}", dir.name());
+            crate::say!("flashmark: {reason}; what was measured before is kept, go on with: flashmark resume {}", dir.name());
             Ok(Exit::Io)
         }
     }

@@ -119,16 +119,20 @@ fn submit_all(own: &Collection, now: &str) -> Result<()> {
         let record = match (&run.overview, run.dir.load()) {
             (Ok(_), Ok(record)) => record,
             (Err(reason), _) => {
-                eprintln!("flashmark: {} is left out: {}", run.dir.name(), report::words::clean(reason));
+                crate::say!("flashmark: {} is left out: {}", run.dir.name(), report::words::clean(reason));
                 continue;
             }
             (_, Err(error)) => {
-                eprintln!("flashmark: {} is left out: {}", run.dir.name(), report::words::clean(&error.to_string()));
+                crate::say!("flashmark: {} is left out: {}", run.dir.name(), report::words::clean(&error.to_string()));
                 continue;
             }
         };
         if record.cells.is_empty() {
-            eprintln!("flashmark: {} is left out: nothing was measured yet", run.dir.name());
+            crate::say!("flashmark: {} is left out: nothing was measured yet", run.dir.name());
+            continue;
+        }
+        if let Some(why) = record::strayed(&record.flags, &record.cells) {
+            crate::say!("flashmark: {} is left out: it {why}", run.dir.name());
             continue;
         }
         submit(own, &record, now)?;

@@ -1,0 +1,81 @@
+//! `flashmark restore`: puts back what a run only borrowed of a medium.
+
+use std::time::Duration;
+
+use store::{RunDir, Store};
+
+use crate::cli::RestoreFlags;
+use crate::exit::{Exit, OrExit, Result, refuse, usage};
+use crate::outputs::print;
+use crate::reopened::{Earlier, plan_of};
+use crate::request::Request;
+use crate::session::judged_and_written;
+use crate::{settle, signals};
+
+/// Runs the command.
+pub fn run(flags: &RestoreFlags) -> Result {
+    let store = Store::open(Store::default_root());
+    let Some((dir, by_hand)) = choose(&store, flags)? else {
+        print("No run owes anything to a medium.\n")?;
+        return Ok(Exit::Done);
+    };
+    let lock = dir.lock().or_refuse()?;
+    if dir.owed().is_none() {
+        print(&format!("{} owes nothing to its medium.\n", dir.name()))?;
+        return Ok(Exit::Done);
+    }
+    if flags.forget {
+        return forget(&dir, flags.yes);
+    }
+    let stop = signals::listen()?;
+    let replayed = dir.replay().or_usage()?;
+    let request: Request = serde_json::from_value(replayed.command.clone()).or_usage()?;
+    let plan = plan_of(&replayed.record, None);
+    let earlier = Earlier { request: &request, replayed: &replayed, plan: &plan, run: dir.name() };
+    // Whoever types this has the medium in: only what settles by itself is waited for.
+    let patience = Duration::from_secs(3);
+    let put = settle::when_it_is_back(&earlier, &dir, (by_hand.as_deref(), patience), &stop, &mut |text| {
+        if !flags.quiet {
+            crate::say!("flashmark: {text}");
+        }
+    })?;
+    let Some(put) = put else { return Ok(Exit::Done) };
+    settle::note(&mut dir.journal(lock).or_internal()?, &put)?;
+    judged_and_written(&dir, &request)?;
+    let (text, exit) = settle::told(&put, &dir);
+    print(&format!("{}: {text}\n", dir.name()))?;
+    Ok(exit)
+}
+
+/// The run, and where its medium is said to be. A word that names no run but something that is there is where the medium is.
+fn choose(store: &Store, flags: &RestoreFlags) -> Result<Option<(RunDir, Option<String>)>> {
+    let latest = || store.last_owing().or_usage();
+    let Some(first) = &flags.run else { return Ok(latest()?.map(|dir| (dir, None))) };
+    match store.find(first) {
+        Ok(dir) => Ok(Some((dir, flags.target.clone()))),
+        Err(_) if flags.target.is_none() && first.starts_with("/dev/") => Ok(latest()?.map(|dir| (dir, Some(first.clone())))),
+        Err(error) => Err(error).or_usage(),
+    }
+}
+
+/// Deletes what was kept.
+fn forget(dir: &RunDir, yes: bool) -> Result {
+    let owed = dir.owed().map(|owed| record::units::Bytes(owed.bytes).to_string()).unwrap_or_default();
+    if !yes {
+        return refuse(format_args!(
+            "{owed} of what lay on the medium are kept in {} and nowhere else; if they are not needed any more, say: flashmark restore {} --forget --yes",
+            dir.name(),
+            dir.name()
+        ));
+    }
+    match dir.open_undo_log().or_internal()? {
+        Some(log) => log.clear().or_internal()?,
+        None => return usage("nothing is kept"),
+    }
+    if let Ok(replayed) = dir.replay() {
+        let request: Request = serde_json::from_value(replayed.command).or_usage()?;
+        judged_and_written(dir, &request)?;
+    }
+    print(&format!("{}: {owed} that were kept are deleted; the medium stays as it is.\n", dir.name()))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,65 @@
+//! `flashmark show --salvage`: what can be read of a run at all.
+
+use report::words::clean;
+use serde_json::Value;
+use store::{RunDir, Salvage};
+
+use crate::exit::{Exit, OrExit, Result};
+use crate::outputs::print;
+use crate::{owed, words};
+
+/// Prints it. Nothing is written to the run.
+pub fn show(dir: &RunDir) -> Result {
+    let salvage = dir.salvage().or_usage()?;
+    let mut text = owed::line(dir).map(|line| line + "\n").unwrap_or_default();
+    text += &what_it_was(&salvage);
+    text += &results(&salvage);
+    text += &lost(&salvage);
+    if dir.load().is_ok() {
+        text += &format!("\nThe rest of the run can be shown as usual: flashmark show {}\n", clean(dir.name()));
+    }
+    print(&text)?;
+    Ok(Exit::Done)
+}
+
+fn what_it_was(salvage: &Salvage) -> String {
+    match (&salvage.replayed, &salvage.header) {
+        (Some(replayed), _) => {
+            let record = &replayed.record;
+            format!("{}: suite {}, {} cells planned\n", clean(&record.run.id), clean(&record.run.suite), record.plan.len())
+        }
+        (None, reason) => format!("{}\n", clean(reason.as_deref().unwrap_or_default())),
+    }
+}
+
+fn results(salvage: &Salvage) -> String {
+    let mut text = match salvage.cells.len() {
+        1 => "\n1 result can be read\n".to_owned(),
+        many => format!("\n{many} results can be read\n"),
+    };
+    for cell in &salvage.cells {
+        let named = format!("{}  {}", cell.id, words::cell(&cell.test, &cell.params));
+        text += &format!("  {}  {}\n", clean(&named), clean(&words::figure(cell)));
+    }
+    for (line, part) in &salvage.parts {
+        text += &format!("  line {line}, understood in part: {}\n", clean(&in_part(part)));
+    }
+    text
+}
+
+/// The figures of a result of another form, as far as they stand where one looks for them.
+fn in_part(cell: &Value) -> String {
+    let id = cell["id"].as_str().unwrap_or("a cell without a name");
+    let stop = cell["stop"].as_str().unwrap_or("not said");
+    let rates = ["iops", "bps"].map(|name| (name, cell["metrics"][name]["value"].as_f64()));
+    let rates = rates.into_iter().filter_map(|(name, value)| Some(format!(", {name} {}", value?)));
+    format!("{id}, stop {stop}{}", rates.collect::<String>())
+}
+
+fn lost(salvage: &Salvage) -> String {
+    if salvage.damage.is_empty() {
+        return "\nNothing is damaged.\n".to_owned();
+    }
+    let lines = salvage.damage.iter().map(|damage| format!("  {}\n", clean(&damage.to_string())));
+    format!("\nDamaged or lost\n{}", lines.collect::<String>())
+}

@@ -1,0 +1,154 @@
+//! Whether what lies on a medium may be overwritten: the one place in the program that decides.
+//!
+//! `--erase ID` says which medium is meant. Where something lies on it, or nobody can tell, that is not enough: what lies there is shown,
+//! and the word is typed by who sits in front of it, or `--yes` is said in a script.
+
+use std::io::IsTerminal;
+use std::sync::atomic::Ordering;
+
+use host::Contents;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::termios::{QueueSelector, tcflush};
+
+use crate::exit::{Exit, Failure, OrExit, Result, refuse};
+use crate::{say, say_text, signals, words};
+
+/// What is to be overwritten, and what lies on it.
+pub struct Question<'a> {
+    /// The medium or file as it is named to the user.
+    pub what: &'a str,
+    /// What `--erase` names.
+    pub id: &'a str,
+    /// What lies on it.
+    pub contents: &'a Contents,
+    /// `--yes` was given.
+    pub yes: bool,
+}
+
+/// The word that gives a medium away.
+const WORD: &str = "erase";
+
+/// Goes on where nothing lies there, or who sits in front of it says so; refuses otherwise. Nothing has been written yet.
+pub fn ask(question: &Question<'_>) -> Result<()> {
+    if question.yes || question.contents.is_empty() == Some(true) {
+        return Ok(());
+    }
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return refuse(format_args!(
+            "{}; if all that may be overwritten, say --erase {} --yes; nothing was written",
+            finding(question),
+            question.id
+        ));
+    }
+    let lines: String = question.contents.lines().iter().map(|line| format!("  {line}\n")).collect();
+    say_text!(
+        "{}",
+        words::visible(&format!(
+            "{} holds:
+{lines}",
+            report::words::clean(question.what)
+        ))
+    );
+    // what was typed before this was shown is no answer to it
+    let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
+    say_text!("It may be overwritten, all of it. Type the word {WORD} to go on, anything else to leave it as it is: ");
+    match answer()?.as_deref() {
+        Some(WORD) => Ok(()),
+        Some("") | None => refuse(format_args!("the word was not typed, so {} is left as it is; nothing was written", question.what)),
+        Some(other) => refuse(format_args!("'{other}' is not the word {WORD}, so {} is left as it is; nothing was written", question.what)),
+    }
+}
+
+/// Asks whether to go on with what was just named; refuses otherwise.
+pub fn go_on() -> Result<()> {
+    say_text!("It is written to. Type yes to go on: ");
+    match answer()?.as_deref() {
+        Some("yes" | "y") => Ok(()),
+        _ => refuse("not gone on with; nothing was written"),
+    }
+}
+
+/// What was found, for a refusal.
+fn finding(question: &Question<'_>) -> String {
+    match question.contents.is_empty() {
+        None => format!("what {} holds {}", question.what, question.contents.summary()),
+        Some(_) => format!("{} is not empty: it holds {}", question.what, question.contents.lines().join("; ")),
+    }
+}
+
+/// A line from the terminal, without surrounding blanks; `None` where it has ended. Ctrl-C is heard: the main thread is told of it, and
+/// this one only waits.
+fn answer() -> Result<Option<String>> {
+    const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    let stop = signals::listen()?;
+    let stdin = std::io::stdin();
+    let mut line = [0; 4096];
+    loop {
+        if stop.load(Ordering::SeqCst) {
+            say!("");
+            return Err(Failure { exit: Exit::Interrupted, error: anyhow::anyhow!("interrupted; nothing was written") });
+        }
+        match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => break,
+            Err(error) => return Err(error).or_internal(),
+        }
+    }
+    // a terminal gives a line at a time; one that has gone away gives an error
+    match rustix::io::read(&stdin, &mut line) {
+        Ok(0) | Err(_) => Ok(None),
+        Ok(length) => Ok(Some(String::from_utf8_lossy(&line[..length]).trim().to_owned())),
+    }
+}
+
+/// What lies there, for `--plan`: what would be erased, or is only read.
+pub fn plan(contents: &Contents, erase: Option<&str>) -> String {
+    let lines: String = contents.lines().iter().map(|line| format!("  {line}\n")).collect();
+    let Some(id) = erase else {
+        return format!("On it, and not given away:\n{lines}");
+    };
+    let way = match contents.is_empty() {
+        Some(true) => String::new(),
+        _ => format!("As it is not empty, {WORD} has to be typed on a terminal; in a script, say --erase {id} --yes.\n"),
+    };
+    format!("Would be erased:\n{lines}{way}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(contents: &Contents, yes: bool) -> std::result::Result<(), String> {
+        ask(&Question { what: "/dev/sdb", id: "4C53", contents, yes }).map_err(|failure| format!("{:?} {failure}", failure.exit))
+    }
+
+    #[test]
+    fn only_nothing_and_yes_need_no_question() {
+        let thing = host::Thing { kind: Some("ext4".into()), label: Some("MYPHOTOS".into()), size_bytes: 1 << 30, ..Default::default() };
+        let full = Contents { things: vec![thing], unknown: None };
+        let hidden = Contents::unknown("it did not answer within 10 s");
+        assert_eq!(asked(&Contents::default(), false), Ok(()));
+        for contents in [&full, &hidden] {
+            assert_eq!(asked(contents, true), Ok(()));
+        }
+        // a test has a terminal at most for its input; with one for both, it would wait for somebody
+        if !std::io::stderr().is_terminal() {
+            insta::assert_snapshot!(asked(&full, false).unwrap_err(), @"Refused /dev/sdb is not empty: it holds ext4 'MYPHOTOS', 1 GiB; if all that may be overwritten, say --erase 4C53 --yes; nothing was written");
+            insta::assert_snapshot!(asked(&hidden, false).unwrap_err(), @"Refused what /dev/sdb holds cannot be told: it did not answer within 10 s; if all that may be overwritten, say --erase 4C53 --yes; nothing was written");
+        }
+        insta::assert_snapshot!(plan(&full, Some("4C53")), @r"
+        Would be erased:
+          ext4 'MYPHOTOS', 1 GiB
+        As it is not empty, erase has to be typed on a terminal; in a script, say --erase 4C53 --yes.
+        ");
+        insta::assert_snapshot!(plan(&Contents::default(), Some("4C53")), @r"
+        Would be erased:
+          nothing that is known
+        ");
+        insta::assert_snapshot!(plan(&hidden, None), @r"
+        On it, and not given away:
+          cannot be told: it did not answer within 10 s
+        ");
+    }
+}

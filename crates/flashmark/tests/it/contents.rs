@@ -1,0 +1,382 @@
+//! What lies on a medium is said before it is erased, and erasing it is confirmed.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::io::Errno;
+
+use crate::failing::{Answer, FailingMedium};
+use crate::support::{EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, has_tool, sum, tool};
+
+/// Writes a little, in the front of whatever it is given.
+const PRIME: [&str; 6] = ["--only", "prime", "--set", "prime.span=1MiB", "--time-limit", "5s"];
+
+/// A loop device over a new image with an ext4 labelled MYPHOTOS on all of it.
+fn photos(scratch: &Scratch) -> (PathBuf, LoopDevice) {
+    let image = scratch.image("image", 32 * MIB);
+    tool("mkfs.ext4", &["-q", "-F", "-L", "MYPHOTOS", image.to_str().unwrap()]);
+    let device = LoopDevice::new(&image);
+    (image, device)
+}
+
+/// What `list --json` says of a device.
+fn listed(device: &LoopDevice) -> serde_json::Value {
+    let all: serde_json::Value = serde_json::from_str(&Flashmark::new().done(&["list", "--json"]).out).unwrap();
+    all.as_array().unwrap().iter().find(|disk| disk["path"] == device.word()).unwrap().clone()
+}
+
+/// What `list` says of a device, without its sizes and its node.
+fn listed_as_text(device: &LoopDevice) -> String {
+    let all = Flashmark::new().done(&["list"]).out;
+    let from = all.lines().skip_while(|line| line.split_whitespace().next() != Some(device.word())).skip(1);
+    let lines = from.take_while(|line| line.starts_with(' ')).map(str::trim);
+    lines.collect::<Vec<_>>().join("\n").replace(device.name(), "loopX")
+}
+
+/// A partition that the kernel is told of, and its node.
+fn add_partition(device: &LoopDevice, number: u32, start_mib: u64, mib: u64) -> String {
+    tool("addpart", &[device.word(), &number.to_string(), &(start_mib * 2048).to_string(), &(mib * 2048).to_string()]);
+    let node = format!("{}p{number}", device.word());
+    eventually("the node of a partition", || Path::new(&node).exists().then(|| node.clone()))
+}
+
+#[test]
+fn a_list_says_what_is_on_a_medium_and_that_it_is_not_safe_to_erase() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (_image, device) = photos(&scratch);
+    let disk = listed(&device);
+    assert_eq!((&disk["contents"][0]["kind"], &disk["contents"][0]["label"]), (&"ext4".into(), &"MYPHOTOS".into()), "{disk}");
+    assert_eq!((&disk["safe_to_erase"], &disk["why"]), (&false.into(), &"it holds ext4 'MYPHOTOS'".into()), "{disk}");
+    insta::assert_snapshot!(listed_as_text(&device), @r"
+    holds ext4 'MYPHOTOS', 32 MiB, never mounted
+    free; reading is safe, --erase /dev/loopX --yes allows it to be overwritten
+    ");
+    tool("wipefs", &["--all", "--quiet", device.word()]);
+    let disk = listed(&device);
+    assert_eq!(
+        (&disk["safe_to_erase"], &disk["why"], &disk["contents"]),
+        (&true.into(), &"it is free and empty".into(), &serde_json::json!([]))
+    );
+    insta::assert_snapshot!(listed_as_text(&device), @r"
+    holds nothing that is known
+    free; reading is safe, --erase /dev/loopX allows it to be overwritten
+    ");
+}
+
+#[test]
+fn a_member_of_a_volume_group_is_not_safe_to_erase() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = LoopDevice::new(&scratch.image("image", 32 * MIB));
+    let mut label = vec![0; 512];
+    // LVM2's label in the second sector: sector number, CRC, where the header is, and what kind it is.
+    label[..8].copy_from_slice(b"LABELONE");
+    label[8..16].copy_from_slice(&1u64.to_le_bytes());
+    label[20..24].copy_from_slice(&32u32.to_le_bytes());
+    label[24..32].copy_from_slice(b"LVM2 001");
+    label[32..64].copy_from_slice(b"xQ2QyZ0A1B2C3D4E5F6G7H8I9J0K1L2M");
+    let crc = lvm_crc(&label[20..]);
+    label[16..20].copy_from_slice(&crc.to_le_bytes());
+    write_at(device.path(), 512, &label);
+    let disk = listed(&device);
+    assert_eq!((&disk["contents"][0]["kind"], &disk["safe_to_erase"]), (&"LVM2_member".into(), &false.into()), "{disk}");
+}
+
+/// The checksum of LVM's labels: CRC-32 with a start value of its own (lib/misc/crc.c, INITIAL_CRC).
+fn lvm_crc(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0xf597_a6cf, |crc: u32, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
+    })
+}
+
+fn write_at(path: &Path, offset: u64, bytes: &[u8]) {
+    use std::os::unix::fs::FileExt;
+    fs::OpenOptions::new().write(true).open(path).unwrap().write_all_at(bytes, offset).unwrap();
+}
+
+#[test]
+fn a_plan_says_what_would_be_erased() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (image, device) = photos(&scratch);
+    let before = sum(&image);
+    let trace =
+        scratch.file("trace.iolog", format!("fio version 3 iolog\n0 {0} add\n0 {0} open\n1 {0} write 0 4096\n2 {0} close\n", "/dev/x"));
+    let plans: [&[&str]; 3] = [
+        &["run", device.word(), "--only", "prime"],
+        &["matrix", device.word(), "--fs", "ext4"],
+        &["replay", trace.to_str().unwrap(), device.word()],
+    ];
+    for plan in plans {
+        let ran = Flashmark::new().done(&[plan, &["--plan", "--erase", device.word()]].concat());
+        let told = "Would be erased:\n  ext4 'MYPHOTOS', 32 MiB, never mounted\n";
+        assert!(ran.out.contains(told), "{ran}");
+        assert!(ran.out.contains("--yes"), "{ran}");
+    }
+    assert_eq!(sum(&image), before);
+}
+
+#[test]
+fn in_a_script_a_medium_that_holds_something_needs_yes() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (image, device) = photos(&scratch);
+    let before = sum(&image);
+    let flashmark = Flashmark::new();
+    let words = [&["run", device.word(), "--erase", device.word()], &PRIME[..]].concat();
+    insta::assert_snapshot!(flashmark.run(&words).said(&[(device.name(), "loopX")]), @"
+    exit 3
+    flashmark: /dev/loopX is not empty: it holds ext4 'MYPHOTOS', 32 MiB, never mounted; if all that may be overwritten, say --erase /dev/loopX --yes; nothing was written
+    ");
+    assert!(flashmark.runs().is_empty());
+    let matrix = flashmark.run(&["matrix", device.word(), "--erase", device.word(), "--fs", "ext4", "--work", "logger", "--repeats", "1"]);
+    assert!(matrix.code == Some(3) && matrix.err.contains("it holds ext4 'MYPHOTOS'"), "{matrix}");
+    let trace =
+        scratch.file("trace.iolog", format!("fio version 3 iolog\n0 {0} add\n0 {0} open\n1 {0} write 0 4096\n2 {0} close\n", "/dev/x"));
+    let replay = flashmark.run(&["replay", trace.to_str().unwrap(), device.word(), "--erase", device.word()]);
+    assert!(replay.code == Some(3) && replay.err.contains("it holds ext4 'MYPHOTOS'"), "{replay}");
+    assert!(flashmark.runs().is_empty());
+    assert_eq!(sum(&image), before);
+
+    let ran = flashmark.run(&[&words[..], &["--yes"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(ran.err.contains("ext4 'MYPHOTOS'"), "the run says what was on it: {ran}");
+    assert_ne!(sum(&image), before);
+    let journal = fs::read_to_string(flashmark.run_dir().join("journal.jsonl")).unwrap();
+    assert!(journal.lines().next().unwrap().contains(r#""confirmed":true"#), "resume need not ask again");
+}
+
+#[test]
+fn yes_says_nothing_without_a_name() {
+    let ran = Flashmark::new().run(&["run", "sim:class10", "--yes"]);
+    assert!(ran.code == Some(2) && ran.err.contains("--erase"), "{ran}");
+}
+
+#[test]
+fn an_empty_medium_and_one_with_data_of_an_earlier_run_need_only_their_name() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = LoopDevice::new(&scratch.image("image", 32 * MIB));
+    for _ in 0..2 {
+        Flashmark::new().done(&[&["run", device.word(), "--erase", device.word(), "--quiet"], &PRIME[..]].concat());
+    }
+}
+
+#[test]
+fn a_file_with_a_signature_needs_yes_and_another_only_its_path() {
+    let scratch = Scratch::new();
+    let plain = scratch.image("plain", 4 * MIB);
+    let qcow = scratch.image("disk.qcow2", 4 * MIB);
+    write_at(&qcow, 0, b"QFI\xfb\0\0\0\x03");
+    let ext4 = scratch.image("disk.raw", 4 * MIB);
+    tool("mkfs.ext4", &["-q", "-F", "-L", "VM", ext4.to_str().unwrap()]);
+    let run = |path: &Path, more: &[&str]| {
+        let word = path.to_str().unwrap();
+        Flashmark::new().run(&[&["run", word, "--erase", word, "--quiet"], &PRIME[..], more].concat()).said(&[(scratch.word(), "SCRATCH")])
+    };
+    assert!(run(&plain, &[]).starts_with("exit 0"));
+    let before = (sum(&qcow), sum(&ext4));
+    insta::assert_snapshot!(run(&qcow, &[]), @"
+    exit 3
+    flashmark: SCRATCH/disk.qcow2 is not empty: it holds qcow2, 4 MiB; if all that may be overwritten, say --erase SCRATCH/disk.qcow2 --yes; nothing was written
+    ");
+    assert!(run(&ext4, &[]).contains("it holds ext4 'VM'"));
+    assert_eq!((sum(&qcow), sum(&ext4)), before);
+    assert!(run(&ext4, &["--yes"]).starts_with("exit 0"));
+}
+
+#[test]
+fn what_cannot_be_read_cannot_be_told_and_is_not_safe_to_erase() {
+    let scratch = Scratch::new();
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+    let device = LoopDevice::new(&medium.file());
+    medium.answers(Answer::Error(Errno::IO));
+    let disk = listed(&device);
+    medium.answers(Answer::Well);
+    assert_eq!(disk["safe_to_erase"], false, "{disk}");
+    assert!(disk["why"].as_str().unwrap().starts_with("what it holds cannot be told: "), "{disk}");
+}
+
+#[test]
+fn without_rights_nothing_is_called_empty() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let device = LoopDevice::new(&scratch.image("image", 16 * MIB));
+    let (ran, _) = as_nobody(&["list", "--json"]);
+    let all: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let disk = all.as_array().unwrap().iter().find(|disk| disk["path"] == device.word()).unwrap();
+    assert_eq!(disk["safe_to_erase"], false, "{disk}");
+    assert!(disk["why"].as_str().unwrap().contains("no right to read it"), "{disk}");
+}
+
+/// The program on a terminal of its own: it is told `early` at once, and when it asks, `typed`, or that nobody is there any more.
+fn on_a_terminal(flashmark: &Flashmark, words: &[&str], early: &str, typed: Option<&str>) -> Ran {
+    let program = flashmark.command(&[]);
+    let line = format!("{} {}", program.get_program().to_str().unwrap(), words.join(" "));
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]).env("FLASHMARK_HOME", flashmark.home());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut keys, mut screen) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    keys.write_all(early.as_bytes()).unwrap();
+    let mut shown = Vec::new();
+    let mut byte = [0];
+    while !shown.ends_with(b"leave it as it is: ") {
+        assert_eq!(screen.read(&mut byte).unwrap(), 1, "it did not ask: {}", String::from_utf8_lossy(&shown));
+        shown.extend(byte);
+    }
+    match typed {
+        Some(typed) => keys.write_all(typed.as_bytes()).unwrap(),
+        None => drop(keys),
+    }
+    screen.read_to_end(&mut shown).unwrap();
+    Ran { code: child.wait().unwrap().code(), out: String::from_utf8(shown).unwrap(), err: String::new() }
+}
+
+#[test]
+fn on_a_terminal_the_word_is_asked_for_after_what_lies_there_has_been_shown() {
+    if !has_root() || !has_tool("script") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (image, device) = photos(&scratch);
+    let before = sum(&image);
+    let words = [&["run", device.word(), "--erase", device.word()], &PRIME[..]].concat();
+    let typed = |early: &str, typed: Option<&str>| {
+        let flashmark = Flashmark::new();
+        let ran = on_a_terminal(&flashmark, &words, early, typed);
+        let shown = ran.out.find("ext4 'MYPHOTOS', 32 MiB").unwrap_or_else(|| panic!("{ran}"));
+        assert!(ran.out.find("Type the word erase").unwrap() > shown, "{ran}");
+        (ran, flashmark.runs().len())
+    };
+    // a wrong word, another case, Enter alone, Ctrl-D, and a terminal that is closed
+    for wrong in [Some("yes\n"), Some("ERASE\n"), Some("\n"), Some("\u{4}"), None] {
+        let (ran, runs) = typed("", wrong);
+        assert_eq!((ran.code, runs, sum(&image)), (Some(3), 0, before), "{wrong:?}: {ran}");
+        assert!(ran.out.contains("nothing was written"), "{ran}");
+    }
+    // Ctrl-C instead of an answer
+    let (ran, runs) = typed("", Some("\u{3}"));
+    assert_eq!((ran.code, runs, sum(&image)), (Some(130), 0, before), "{ran}");
+    // the word before anything was shown is no answer
+    let (ran, runs) = typed("erase\n", Some("\n"));
+    assert!(ran.out.find("erase\r\n") < ran.out.find(" holds:"), "it was typed too late to show anything: {ran}");
+    assert_eq!((ran.code, runs, sum(&image)), (Some(3), 0, before), "{ran}");
+    let (ran, runs) = typed("", Some("erase\n"));
+    assert_eq!((ran.code, runs), (Some(0), 1), "{ran}");
+    assert_ne!(sum(&image), before);
+}
+
+#[test]
+fn letter_case_matters_in_a_path() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 16 * MIB);
+    let device = LoopDevice::new(&image);
+    let before = sum(&image);
+    let loud = device.word().to_uppercase();
+    let ran = Flashmark::new().run(&[&["run", device.word(), "--erase", &loud], &PRIME[..]].concat());
+    assert!(ran.code == Some(3) && ran.err.contains("does not name"), "{ran}");
+    assert_eq!(sum(&image), before);
+}
+
+#[test]
+fn a_partition_is_given_away_by_its_own_name_and_never_gives_away_its_disk() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 64 * MIB);
+    let device = LoopDevice::new(&image);
+    let [first, second] = [add_partition(&device, 1, 1, 30), add_partition(&device, 2, 33, 30)];
+    let run = |target: &str, erase: &str| Flashmark::new().run(&[&["run", target, "--erase", erase, "--quiet"], &PRIME[..]].concat());
+    let before = sum(&image);
+    for (target, erase) in [(device.word(), second.as_str()), (&first, &second)] {
+        let ran = run(target, erase);
+        assert!(ran.code == Some(3) && ran.err.contains("does not name"), "{ran}");
+    }
+    assert_eq!(sum(&image), before);
+    for erase in [second.as_str(), device.word()] {
+        let ran = run(&second, erase);
+        assert_eq!(ran.code, Some(0), "{erase}: {ran}");
+    }
+}
+
+#[test]
+fn memory_under_an_overlay_is_not_a_medium() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let [lower, memory, merged] = ["lower", "memory", "merged"].map(|name| scratch.directory(name));
+    let _memory = Mount::new(&["-t", "tmpfs", "-o", "size=128m", "tmpfs"], &memory);
+    for name in ["upper", "work"] {
+        fs::create_dir(memory.join(name)).unwrap();
+    }
+    let options = format!("lowerdir={},upperdir={m}/upper,workdir={m}/work", lower.display(), m = memory.display());
+    let mount = Mount::new(&["-t", "overlay", "-o", &options, "overlay"], &merged);
+    let flashmark = Flashmark::new();
+    let ran = flashmark.done(&["run", mount.word(), "--only", "sequential-read", "--quiet", "--time-limit", "2s"]);
+    let record = flashmark.record();
+    assert!(record.flags.contains(&record::Flag::MemoryFilesystem), "{ran}");
+    let medium = &record.medium;
+    assert_eq!((&medium.model, medium.capacity_bytes, &record.target.device), (&None, None, &None), "{ran}");
+}
+
+#[test]
+fn names_are_shown_without_their_escape_sequences() {
+    let scratch = Scratch::new();
+    let folder = scratch.directory("a\u{1b}[2J\u{202e}b");
+    let word = folder.to_str().unwrap();
+    let file = scratch.image("a\u{1b}[31m\u{9b}2Jb", 4 * MIB);
+    let file = file.to_str().unwrap();
+    let trace =
+        scratch.file("t\u{1b}]0;x\u{7}.iolog", "fio version 3 iolog\n0 /dev/x add\n0 /dev/x open\n1 /dev/x read 0 4096\n2 /dev/x close\n");
+    let trace = trace.to_str().unwrap();
+    let ways: [&[&str]; 7] = [
+        &["run", word, "--plan"],
+        &["run", word, "--only", "sequential-read", "--time-limit", "1s"],
+        &["run", file, "--plan"],
+        &["run", file, "--erase", word, "--plan"],
+        &["matrix", word, "--fs", "ext4", "--plan"],
+        &["replay", trace, file, "--plan"],
+        &["replay", trace, file],
+    ];
+    for way in ways {
+        let ran = Flashmark::new().run(way);
+        let all = format!("{}{}", ran.out, ran.err);
+        let harmful = all.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+        assert_eq!(harmful, None, "{way:?}: {all:?}");
+    }
+}
+
+#[test]
+fn an_ext4_that_was_mounted_says_when() {
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 32 * MIB);
+    tool(EXT4[0], &[&EXT4[1..], &["-L", "TRIP", image.to_str().unwrap()]].concat());
+    let device = LoopDevice::new(&image);
+    drop(Mount::new(&[device.word()], &scratch.directory("mnt")));
+    let disk = listed(&device);
+    let year = &tool("date", &["-u", "+%Y-"])[..];
+    assert!(disk["contents"][0]["last_mounted"].as_str().unwrap().starts_with(year), "{disk}");
+}

@@ -1,0 +1,212 @@
+//! Runs whose journal or record something befell: shown, taken up to the end, and said in a line.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use store::{Store, UNDO_FILE};
+
+use crate::support::{Chance, Flashmark, Ran, read_record};
+
+/// A whole run on a simulated card as the version before wrote it, without numbers.
+const FORM_1: &str = include_str!("../../../../fixtures/journals/form-1-complete.jsonl");
+const RUN: [&str; 6] = ["run", "sim:class10", "--suite", "quick", "--only", "prime,sequential-read"];
+
+/// A store with one finished run, its directory, and its journal.
+fn one_run() -> (Flashmark, PathBuf, String) {
+    let flashmark = Flashmark::new();
+    flashmark.done(&[&RUN[..], &["--quiet"]].concat());
+    let dir = flashmark.run_dir();
+    let journal = fs::read_to_string(dir.join("journal.jsonl")).unwrap();
+    (flashmark, dir, journal)
+}
+
+fn name_of(dir: &Path) -> &str {
+    dir.file_name().unwrap().to_str().unwrap()
+}
+
+/// Changes a digit of the line of the first cell of this test; the line's number and the cell's id.
+fn spoil(journal: &str, test: &str) -> (String, usize, String) {
+    let start = format!("\"cell\":{{\"id\":\"{test}/");
+    let (place, line) = journal.lines().enumerate().find(|(_, line)| line.contains(&start)).unwrap();
+    let id = line.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let spoilt = line.replacen("\"ops\":", "\"osp\":", 1);
+    assert_ne!(spoilt, line);
+    (journal.replacen(line, &spoilt, 1), place + 1, id)
+}
+
+#[test]
+fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
+    let (flashmark, dir, journal) = one_run();
+    let whole = read_record(&dir.join("record.json"));
+    let (spoilt, line, id) = spoil(&journal, "sequential-read");
+    fs::write(dir.join("journal.jsonl"), &spoilt).unwrap();
+    fs::remove_file(dir.join("record.json")).unwrap();
+    let said = format!("line {line} of the journal is damaged: cell {id} is measured again by resume");
+
+    let shown = flashmark.done(&["show", "latest"]);
+    assert_eq!(shown.err, format!("flashmark: {}: {said}\n", name_of(&dir)));
+    for words in [&["export", "latest", "--format", "json"][..], &["compare", "latest", "latest"], &["show", "latest", "--json"]] {
+        let ran = flashmark.done(words);
+        assert!(ran.err.lines().all(|line| line.contains(&said)) && !ran.err.is_empty(), "{words:?}: {ran}");
+    }
+    let page = dir.join("page.html");
+    assert_eq!(flashmark.done(&["report", "latest", "--html", page.to_str().unwrap()]).err.lines().count(), 1);
+    let listed = flashmark.done(&["runs"]).out;
+    assert!(listed.contains("interrupted") && listed.contains(&format!("\n    {said}\n")), "{listed}");
+    let listed: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();
+    assert_eq!(listed[0]["damage"][0].as_str(), Some(said.as_str()));
+    assert_eq!(fs::read_to_string(dir.join("journal.jsonl")).unwrap(), spoilt, "it is left as it is");
+
+    // A bare resume finds it.
+    let resumed = flashmark.done(&["resume", "--quiet"]);
+    assert!(resumed.err.contains(&said), "{resumed}");
+    let record = read_record(&dir.join("record.json"));
+    assert_eq!((record.run.ended, record.cells.len()), (record::Ended::Complete, whole.cells.len()));
+    assert_eq!(record.flags, whole.flags, "the numbers are not accused");
+    for cell in whole.cells.iter().filter(|cell| cell.id != id) {
+        assert!(record.cells.contains(cell), "{} was kept", cell.id);
+    }
+    let journal = fs::read_to_string(dir.join("journal.jsonl")).unwrap();
+    assert!(journal.starts_with(spoilt.as_str()), "no line is cut off");
+    assert_eq!(flashmark.done(&["show", "latest"]).err.lines().count(), 1);
+}
+
+#[test]
+fn a_finished_run_without_its_record_is_shown_with_findings_and_concluded_by_a_bare_resume() {
+    let (flashmark, dir, _) = one_run();
+    let (path, record) = (dir.join("record.json"), fs::read_to_string(dir.join("record.json")).unwrap());
+    let shown = flashmark.done(&["show", "latest", "--findings"]).out;
+    for damage in [None, Some("{\"schema\":"), Some("\0\0\0")] {
+        match damage {
+            None => fs::remove_file(&path).unwrap(),
+            Some(text) => fs::write(&path, text).unwrap(),
+        }
+        assert_eq!(flashmark.done(&["show", "latest", "--findings"]).out, shown, "{damage:?}");
+        flashmark.done(&["export", "latest"]);
+        flashmark.done(&["resume"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), record, "{damage:?}");
+    }
+    assert_eq!(flashmark.run(&["resume"]).code, Some(2), "nothing is left to do");
+}
+
+#[test]
+fn of_a_run_without_its_first_line_the_results_are_shown() {
+    let (flashmark, dir, journal) = one_run();
+    let cells = journal.lines().filter(|line| line.contains("\"cell\":{")).count();
+    fs::write(dir.join("journal.jsonl"), journal.replacen("flashmark-journal", "flushmark-journal", 1)).unwrap();
+    fs::remove_file(dir.join("header.jsonl")).unwrap();
+    let alone = flashmark.done(&["show", "latest"]);
+    assert!(alone.err.contains("its record stands alone"), "{alone}");
+    fs::remove_file(dir.join("record.json")).unwrap();
+    let before = fs::read_dir(&dir).unwrap().count();
+    let refused = flashmark.run(&["show", "latest"]);
+    assert!(refused.code == Some(2) && refused.err.contains("flashmark show --salvage"), "{refused}");
+    let left = flashmark.done(&["show", "--salvage", "latest"]).out;
+    assert!(left.contains(&format!("{cells} results can be read\n")) && left.contains("sequential-read"), "{left}");
+    assert!(left.contains("Damaged or lost\n  line 1 of the journal is damaged"), "{left}");
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), before, "nothing was written");
+    // With the first line there, all of it is told.
+    fs::write(dir.join("journal.jsonl"), spoil(&journal, "sequential-read").0).unwrap();
+    let left = flashmark.done(&["show", "--salvage", "latest"]).out;
+    assert_eq!(cells, 2);
+    assert!(left.contains("1 result can be read\n") && left.contains("suite quick"), "{left}");
+}
+
+/// The cells of whole lines, by id.
+fn cells(lines: &[Vec<u8>]) -> BTreeMap<String, Value> {
+    let cell = |line: &Vec<u8>| {
+        let entry: Value = serde_json::from_slice(&line[9..line.len() - 1]).unwrap();
+        let cell = entry.get("cell")?;
+        Some((cell["id"].as_str().unwrap().to_owned(), cell.clone()))
+    };
+    lines.iter().filter_map(cell).collect()
+}
+
+/// Does something to a journal; what it is, and the lines that are unharmed.
+fn befall(journal: &str, chance: &mut Chance) -> (Vec<u8>, Vec<Vec<u8>>, &'static str) {
+    let mut lines: Vec<Vec<u8>> = journal.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
+    let one = 1 + chance.below(lines.len() as u64 - 1) as usize;
+    let mut unharmed = lines.clone();
+    let what = match chance.below(5) {
+        0 => {
+            let at = chance.below(lines[one].len() as u64 - 1) as usize;
+            lines[one][at] ^= 1 << chance.below(8);
+            unharmed.remove(one);
+            "a flipped bit"
+        }
+        1 => {
+            unharmed.remove(one);
+            lines.remove(one);
+            "a missing line"
+        }
+        2 => {
+            lines.insert(one, unharmed[one].clone());
+            "a doubled line"
+        }
+        3 => {
+            lines.swap(one, 1);
+            "swapped lines"
+        }
+        _ => {
+            lines.truncate(one + 1);
+            lines[one].truncate(7);
+            unharmed.truncate(one);
+            "a torn line"
+        }
+    };
+    (lines.concat(), unharmed, what)
+}
+
+#[test]
+fn damaged_journals_are_taken_up_to_their_end() {
+    let (flashmark, dir, form_2) = one_run();
+    let header = fs::read(dir.join("header.jsonl")).unwrap();
+    let mut chance = Chance(14);
+    for number in 0..30 {
+        let (text, copy) = if number % 3 == 0 { (FORM_1, None) } else { (form_2.as_str(), Some(&header)) };
+        let (journal, unharmed, what) = befall(text, &mut chance);
+        fs::write(dir.join("journal.jsonl"), journal).unwrap();
+        let _ = fs::remove_file(dir.join("record.json"));
+        match copy {
+            Some(copy) => fs::write(dir.join("header.jsonl"), copy).unwrap(),
+            None => fs::remove_file(dir.join("header.jsonl")).unwrap(),
+        }
+        let ran: Ran = flashmark.run(&["resume", name_of(&dir), "--quiet"]);
+        assert_eq!(ran.code, Some(0), "{number}, {what}: {ran}");
+        let record: Value = serde_json::from_str(&fs::read_to_string(dir.join("record.json")).unwrap()).unwrap();
+        assert_eq!(record["run"]["ended"], "complete", "{number}, {what}");
+        let found: BTreeMap<&str, &Value> =
+            record["cells"].as_array().unwrap().iter().map(|cell| (cell["id"].as_str().unwrap(), cell)).collect();
+        assert_eq!(found.len(), record["plan"].as_array().unwrap().len(), "{number}, {what}: every planned cell is there");
+        for (id, cell) in cells(&unharmed) {
+            assert_eq!(found.get(id.as_str()), Some(&&cell), "{number}, {what}: {id}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_put_back_stands_first_wherever_the_run_is_spoken_of() {
+    let (flashmark, dir, _) = one_run();
+    let run = Store::open(flashmark.home().to_owned()).find("latest").unwrap();
+    let mut log = run.create_undo_log("Generic SD\x1b[2J 32 GB", 9 << 20).unwrap();
+    (0..9).for_each(|piece| log.keep(piece << 20, &vec![1; 1 << 20]).unwrap());
+    log.seal().unwrap();
+    let line = format!(
+        "NOT PUT BACK: 9 MiB of what lay on {} is kept in this run; plug it in and type: flashmark restore {}",
+        report::words::clean("Generic SD\x1b[2J 32 GB"),
+        name_of(&dir)
+    );
+    for words in [&["runs"][..], &["show"], &["show", "--all"], &["show", "--salvage"]] {
+        assert_eq!(flashmark.done(words).out.lines().next(), Some(line.as_str()), "{words:?}");
+    }
+    for words in [&["show", "--json"][..], &["export", "latest"], &["compare", "latest", "latest"]] {
+        let said = flashmark.done(words).err;
+        assert!(said.lines().next().is_some_and(|first| first.ends_with(&line)), "{words:?}: {said}");
+    }
+    let listed: Value = serde_json::from_str(&flashmark.done(&["runs", "--json"]).out).unwrap();
+    assert_eq!((listed[0]["owed"]["bytes"].as_u64(), listed[0]["owed"]["pieces"].as_u64()), (Some(9 << 20), Some(9)));
+    log.clear().unwrap();
+    assert!(!dir.join(UNDO_FILE).exists() && !flashmark.done(&["runs"]).out.contains("NOT PUT BACK"));
+}

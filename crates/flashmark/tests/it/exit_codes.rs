@@ -1,0 +1,126 @@
+//! Exit codes: what scripts rely on. One table of commands and codes, and a test for each code that needs more than words.
+
+use std::fs;
+
+use record::Ended;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::failing::{Answer, FailingMedium};
+use crate::support::{Flashmark, Scratch, eventually, has_root};
+
+/// Done, the medium failed a check, usage, refused, I/O error, internal, interrupted.
+const DONE: i32 = 0;
+const FAILED: i32 = 1;
+const USAGE: i32 = 2;
+const REFUSED: i32 = 3;
+const IO: i32 = 4;
+const INTERNAL: i32 = 5;
+const INTERRUPTED: i32 = 130;
+
+/// A suite with one read that lasts.
+const LONG: &str = "name = \"long\"\n\n[[test]]\nname = \"sequential-read\"\nspan = \"4MiB\"\nblock = \"64KiB\"\ntotal = \"100GiB\"\nmin_time = \"10m\"\nmax_time = \"10m\"\n";
+
+#[test]
+fn words_alone_lead_to_these_codes() {
+    let scratch = Scratch::new();
+    let iolog = scratch.file("trace.iolog", "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda write 0 4096\n/dev/sda close\n");
+    let (iolog, image) = (iolog.to_str().unwrap().to_owned(), scratch.image("image", 16 << 20));
+    let image = image.to_str().unwrap();
+    let dd = scratch.file("dd.txt", "1+0 records in\n1+0 records out\n1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n");
+    let text = scratch.file("nonsense.txt", "nothing that any tool prints\n");
+    let out = scratch.at("out.csv");
+    let out = out.to_str().unwrap();
+    // In this order: the later ones use the run of the first.
+    let table: &[(i32, &[&str])] = &[
+        (DONE, &["run", "sim:class10", "--suite", "quick", "--quiet"]),
+        (DONE, &["run", "sim:class10", "--plan"]),
+        (FAILED, &["run", "sim:fake-wrap", "--only", "capacity", "--quiet"]),
+        (FAILED, &["run", "sim:sd-class4", "--suite", "quick", "--claim", "class=10,app=A1", "--quiet"]),
+        (USAGE, &["run", "sim:nonsense"]),
+        (USAGE, &["run", "--no-such-flag"]),
+        (USAGE, &["run", "/nonexistent"]),
+        (USAGE, &["resume", "nonsense"]),
+        (USAGE, &["resume"]),
+        (DONE, &["show", "latest"]),
+        (USAGE, &["show", "nonsense"]),
+        (USAGE, &["matrix", "sim:class10"]),
+        (DONE, &["replay", &iolog, "sim:class10", "--speed", "max", "--quiet"]),
+        (USAGE, &["replay", "/nonexistent", "sim:class10"]),
+        (REFUSED, &["replay", &iolog, image]),
+        (USAGE, &["capture", "nonsense", "-o", out]),
+        (DONE, &["import", dd.to_str().unwrap()]),
+        (USAGE, &["import", text.to_str().unwrap()]),
+        (DONE, &["export", "latest", "--format", "csv", "-o", out]),
+        (USAGE, &["export", "nonsense", "--format", "csv"]),
+        (USAGE, &["submit", "nonsense", "--to", "http://127.0.0.1:1", "--yes"]),
+        (INTERNAL, &["submit", "latest", "--to", "http://127.0.0.1:1", "--yes"]),
+        (REFUSED, &["submit", "latest", "--to", "http://127.0.0.1:1"]),
+        (DONE, &["sim", "list"]),
+        (USAGE, &["sim", "show", "nonsense"]),
+        (USAGE, &["sim", "attach", "nonsense"]),
+    ];
+    let flashmark = Flashmark::new();
+    let wrong: Vec<String> = table
+        .iter()
+        .filter_map(|(code, words)| {
+            let ran = flashmark.run(words);
+            (ran.code != Some(*code)).then(|| format!("{}: expected {code}\n{ran}", words.join(" ")))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn results_that_cannot_be_kept_are_internal() {
+    let mut command = Flashmark::new().command(&["run", "sim:class10", "--suite", "quick", "--quiet"]);
+    let ran = crate::support::Ran::of(command.env("FLASHMARK_HOME", "/proc/flashmark"));
+    assert_eq!(ran.code, Some(INTERNAL), "{ran}");
+}
+
+#[test]
+fn an_interrupted_run_ends_so_and_so_does_its_resumption() {
+    let (flashmark, scratch) = (Flashmark::new(), Scratch::new());
+    let image = scratch.image("image", 16 << 20);
+    let suite = scratch.file("suite.toml", LONG);
+    let interrupted = |words: &[&str], sittings: usize| {
+        let child = flashmark.start(words);
+        eventually("the run", || {
+            let journal = fs::read_to_string(flashmark.runs().first()?.join("journal.jsonl")).ok()?;
+            (journal.lines().filter(|line| line.contains("\"resumed\":{")).count() >= sittings).then_some(())
+        });
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        child.wait_with_output().unwrap().status.code()
+    };
+    let words = ["run", image.to_str().unwrap(), "--suite", suite.to_str().unwrap(), "--quiet"];
+    assert_eq!(interrupted(&words, 0), Some(INTERRUPTED));
+    assert_eq!(interrupted(&["resume", "--quiet"], 1), Some(INTERRUPTED));
+    assert_eq!(flashmark.record().run.ended, Ended::Interrupted);
+}
+
+#[test]
+fn a_failing_medium_is_an_io_error_for_run_and_replay() {
+    let scratch = Scratch::new();
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("mnt"), "fuse.flashmark-it", 16 << 20) else { return };
+    medium.answers(Answer::Error(Errno::IO));
+    let file = medium.file();
+    let target = file.to_str().unwrap();
+    let suite = scratch.file("suite.toml", LONG);
+    let run = Flashmark::new().run(&["run", target, "--suite", suite.to_str().unwrap(), "--quiet"]);
+    assert_eq!(run.code, Some(IO), "{run}");
+    let iolog = scratch.file("trace.iolog", "fio version 2 iolog\n/dev/sda add\n/dev/sda open\n/dev/sda read 0 4096\n/dev/sda close\n");
+    let replay = Flashmark::new().run(&["replay", iolog.to_str().unwrap(), target, "--speed", "max", "--quiet"]);
+    assert_eq!(replay.code, Some(IO), "{replay}");
+}
+
+#[test]
+fn what_needs_root_is_refused_without_it() {
+    if !has_root() {
+        return;
+    }
+    for words in [&["matrix", "/var/tmp", "--fs", "ext4"][..], &["sim", "attach", "a1"]] {
+        let (ran, _) = crate::support::as_nobody(words);
+        assert_eq!(ran.code, Some(REFUSED), "{words:?}: {ran}");
+    }
+}

@@ -1,0 +1,172 @@
+//! Programs that hold something, loop devices and mounts for the cases; all undone when dropped.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::super::support::Ran;
+
+/// Whether this is a machine in which modules may be loaded and everything must be there.
+pub fn in_machine_made_for_it() -> bool {
+    std::env::var("FLASHMARK_VM").is_ok_and(|value| value == "1")
+}
+
+/// Whether the kernel has this device driver, as `/proc/devices` or `/proc/misc` name it; tries to load its module where that is allowed.
+pub fn driver(name: &str, module: &str) -> Result<(), String> {
+    if in_machine_made_for_it() {
+        let _ = Command::new("modprobe").arg(module).status();
+    }
+    let known = ["/proc/devices", "/proc/misc", "/proc/filesystems"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    let has = known.iter().flat_map(|text| text.split_whitespace()).any(|word| word == name);
+    if has { Ok(()) } else { Err(format!("this kernel has no {name}")) }
+}
+
+/// Starts a tool that should succeed; what it printed, or why it cannot be had.
+pub fn tried(program: &str, words: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(words).stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
+    let ran = Ran::from(output);
+    if ran.code == Some(0) { Ok(ran.out.trim().to_owned()) } else { Err(format!("{program}: {ran}")) }
+}
+
+/// A program that holds something until it is dropped.
+pub struct Holder {
+    child: Child,
+}
+
+impl Holder {
+    /// Starts it and waits until it says "ready" on a line of its own.
+    pub fn start(command: &mut Command) -> Result<Holder, String> {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+        let mut holder = Holder { child };
+        let mut line = String::new();
+        let mut output = BufReader::new(holder.child.stdout.take().unwrap());
+        while line.trim() != "ready" {
+            line.clear();
+            if output.read_line(&mut line).unwrap_or(0) == 0 {
+                let mut said = String::new();
+                let _ = std::io::Read::read_to_string(&mut holder.child.stderr.take().unwrap(), &mut said);
+                return Err(format!("{command:?}: {said}"));
+            }
+        }
+        Ok(holder)
+    }
+
+    /// Lines of Python about a file: `path` is its name.
+    pub fn python(path: &Path, code: &str) -> Result<Holder, String> {
+        Holder::start(python(code).arg(path))
+    }
+
+    /// Words of a shell, in a mount namespace of its own in which nothing that is mounted spreads.
+    pub fn elsewhere(script: &str) -> Result<Holder, String> {
+        let script = format!("set -e; {script}; echo ready; read line");
+        Holder::start(Command::new("unshare").args(["--mount", "--propagation", "private", "sh", "-c", &script]))
+    }
+
+    /// How it is named: "(process 4242)".
+    pub fn name(&self) -> String {
+        format!("(process {})", self.child.id())
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Python that does this with `path`, its first argument, says "ready" and stays until its input ends.
+pub fn python(code: &str) -> Command {
+    let mut command = Command::new(if Path::new("/usr/bin/python3").exists() { "/usr/bin/python3" } else { "python3" });
+    let head = "import sys,os,fcntl,mmap,struct,socket,threading,ctypes,time\npath=sys.argv[1]\n";
+    command.args(["-c", &format!("{head}{code}\nprint('ready',flush=True)\nsys.stdin.read()\n")]);
+    command
+}
+
+/// A loop device, detached when dropped unless another one has taken its place.
+pub struct Attached {
+    pub node: PathBuf,
+    sequence: String,
+}
+
+impl Attached {
+    pub fn over(file: impl AsRef<Path>) -> Result<Attached, String> {
+        Attached::with(file, &[])
+    }
+
+    pub fn with(file: impl AsRef<Path>, options: &[&str]) -> Result<Attached, String> {
+        let node = tried("losetup", &[&["--find", "--show"], options, &[file.as_ref().to_str().unwrap()]].concat())?;
+        Ok(Attached::known(Path::new(&node)))
+    }
+
+    /// One that somebody has attached.
+    pub fn known(node: &Path) -> Attached {
+        Attached { node: node.to_owned(), sequence: sequence(node) }
+    }
+
+    pub fn word(&self) -> &str {
+        self.node.to_str().unwrap()
+    }
+
+    /// "loop3"
+    pub fn name(&self) -> &str {
+        self.word().trim_start_matches("/dev/")
+    }
+
+    /// Makes a partition that only the kernel knows; its node.
+    pub fn partition(&self, index: u32) -> Result<PathBuf, String> {
+        let start = (u64::from(index) - 1) * 8 * 2048 + 2048;
+        tried("addpart", &[self.word(), &index.to_string(), &start.to_string(), "14336"])?;
+        let node = PathBuf::from(format!("{}p{index}", self.word()));
+        let made = super::super::support::eventually("the node of a partition", || node.exists().then(|| node.clone()));
+        Ok(made)
+    }
+}
+
+fn sequence(node: &Path) -> String {
+    let name = node.file_name().unwrap().to_str().unwrap();
+    std::fs::read_to_string(format!("/sys/block/{name}/diskseq")).unwrap_or_default()
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        if sequence(&self.node) != self.sequence {
+            return;
+        }
+        for index in 1..=2 {
+            let partition = format!("{}p{index}", self.word());
+            // a namespace whose last process was just killed unmounts in its own time
+            for _ in 0..50 {
+                if !Path::new(&partition).exists() || tried("delpart", &[self.word(), &index.to_string()]).is_ok() {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+        }
+        let _ = tried("losetup", &["--detach", self.word()]);
+    }
+}
+
+/// Words of a tool that are said when it is dropped.
+pub struct Undo(pub Vec<String>);
+
+impl Undo {
+    pub fn by(words: &[&str]) -> Undo {
+        Undo(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        let words: Vec<&str> = self.0[1..].iter().map(String::as_str).collect();
+        let _ = tried(&self.0[0], &words);
+    }
+}
+
+/// Mounts something at a directory that exists.
+pub fn mounted(words: &[&str], at: &Path) -> Result<Undo, String> {
+    let at = at.to_str().unwrap();
+    tried("mount", &[words, &[at]].concat())?;
+    Ok(Undo::by(&["umount", at]))
+}

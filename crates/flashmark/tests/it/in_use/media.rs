@@ -1,0 +1,224 @@
+//! Block devices: a loop device stands for the medium.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::super::support::{EXT4, Scratch, tool};
+use super::files::{running, start_machine};
+use super::holding::{Attached, Holder, Undo, driver, mounted, python, tried};
+use super::{Arranged, Case, Stage};
+
+pub const CASES: &[Case] = &[
+    Case { name: "mounted", arrange: || mounted_medium(false) },
+    Case { name: "a partition mounted", arrange: || mounted_medium(true) },
+    Case { name: "mounted in another mount namespace", arrange: || mounted_elsewhere(false) },
+    Case { name: "a partition mounted in another mount namespace", arrange: || mounted_elsewhere(true) },
+    Case { name: "unmounted by name, a file on it still open", arrange: lazily_unmounted },
+    Case { name: "swap", arrange: swap },
+    Case {
+        name: "held exclusively",
+        arrange: || held("f=os.open(path,os.O_RDONLY|os.O_EXCL)", &["held open by another program or mounted out of sight"]),
+    },
+    Case { name: "held exclusively, with partitions", arrange: exclusive_with_partition },
+    Case { name: "open for writing", arrange: || held("f=open(path,'r+b')", &["is held open for writing by python3"]) },
+    Case {
+        name: "open for writing, exclusively",
+        arrange: || held("f=os.open(path,os.O_RDWR|os.O_EXCL)", &["is held open for writing by python3"]),
+    },
+    Case { name: "open for writing by another node", arrange: by_another_node },
+    Case { name: "shared writable mapping, descriptor closed", arrange: || held(MAPPING, &["is mapped for writing by python3"]) },
+    Case { name: "a process whose first thread has ended", arrange: || held(FIRST_THREAD_ENDED, &["is held open for writing by python3"]) },
+    Case {
+        name: "flock, exclusive",
+        arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_EX)", &["is locked (flock) by python3"]),
+    },
+    Case { name: "flock, shared", arrange: || held("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)", &["is locked (flock) by python3"]) },
+    Case {
+        name: "POSIX read lock",
+        arrange: || held("f=open(path,'rb');fcntl.lockf(f,fcntl.LOCK_SH)", &["is locked (POSIX lock) by python3"]),
+    },
+    Case { name: "the partition open for writing, the whole named", arrange: || partition_and_whole(true) },
+    Case { name: "the whole open for writing, the partition named", arrange: || partition_and_whole(false) },
+    Case { name: "a virtual machine", arrange: || virtual_machine("") },
+    Case { name: "a virtual machine that only reads", arrange: || virtual_machine(",readonly=on") },
+    Case { name: "a process in a container", arrange: container },
+    Case {
+        name: "the file behind it open for writing",
+        arrange: || behind("f=open(path,'r+b')", "image is held open for writing by python3"),
+    },
+    Case {
+        name: "the file behind it locked",
+        arrange: || behind("f=open(path,'rb');fcntl.flock(f,fcntl.LOCK_SH)", "image is locked (flock) by python3"),
+    },
+    Case { name: "another run that writes", arrange: || another_run(true) },
+    Case { name: "another run that reads", arrange: || another_run(false) },
+    Case { name: "the disk of the running system", arrange: running_system },
+    Case { name: "a file system in a process's hands (FUSE)", arrange: fuse },
+];
+
+const MAPPING: &str = "c=ctypes.CDLL(None);c.mmap.restype=ctypes.c_void_p;f=os.open(path,os.O_RDWR)
+assert c.mmap(None,ctypes.c_size_t(4096),3,1,f,ctypes.c_long(0))
+os.close(f)";
+
+const FIRST_THREAD_ENDED: &str = "f=open(path,'r+b')
+def stay():
+    time.sleep(0.3)
+    print('ready',flush=True)
+    while True: time.sleep(1)
+threading.Thread(target=stay).start()
+ctypes.CDLL(None).pthread_exit(None)";
+
+/// A loop device over a file of its own.
+pub fn medium() -> Result<(Stage, Attached), String> {
+    let mut stage = Stage::file();
+    let attached = Attached::over(&stage.target)?;
+    attached.word().clone_into(&mut stage.target);
+    attached.word().clone_into(&mut stage.erase);
+    Ok((stage, attached))
+}
+
+/// The same with the first partition.
+fn partitioned() -> Result<(Stage, Attached, String), String> {
+    let (stage, attached) = medium()?;
+    let partition = attached.partition(1)?.to_str().unwrap().to_owned();
+    Ok((stage, attached, partition))
+}
+
+fn make_filesystem(node: &str) {
+    tool(EXT4[0], &[&EXT4[1..], &[node]].concat());
+    tool("sync", &[]);
+}
+
+/// Mounts so that the medium stays as it is.
+const QUIETLY: &[&str] = &["-o", "ro,noload"];
+
+fn mounted_medium(in_part: bool) -> Arranged {
+    let (stage, attached, partition) = partitioned()?;
+    let node = if in_part { partition } else { attached.word().to_owned() };
+    make_filesystem(&node);
+    let at = stage.scratch.directory("mnt");
+    let mount = mounted(&[QUIETLY, &[node.as_str()]].concat(), &at)?;
+    let says = format!("{} is mounted at {}", node.trim_start_matches("/dev/"), at.display());
+    Ok(stage.says(says).keeps(attached).keeps(mount))
+}
+
+fn mounted_elsewhere(in_part: bool) -> Arranged {
+    let (stage, attached, partition) = partitioned()?;
+    let node = if in_part { partition } else { attached.word().to_owned() };
+    make_filesystem(&node);
+    let at = stage.scratch.directory("mnt");
+    let holder = Holder::elsewhere(&format!("mount -o ro,noload {node} {}", at.display()))?;
+    let says = format!("{} is mounted at {} in the mount namespace of ", node.trim_start_matches("/dev/"), at.display());
+    let name = holder.name();
+    Ok(stage.says(says).says(name).keeps(attached).keeps(holder))
+}
+
+fn lazily_unmounted() -> Arranged {
+    let (stage, attached) = medium()?;
+    make_filesystem(attached.word());
+    let at = stage.scratch.directory("mnt");
+    tried("mount", &["-o", "ro,noload", attached.word(), at.to_str().unwrap()])?;
+    let undo = Undo::by(&["umount", at.to_str().unwrap()]);
+    let holder = Holder::python(&at, "f=os.open(path,os.O_RDONLY)")?;
+    drop(Undo::by(&["umount", "--lazy", at.to_str().unwrap()]));
+    Ok(stage.says("held open by another program or mounted out of sight").keeps(undo).keeps(attached).keeps(holder))
+}
+
+fn swap() -> Arranged {
+    let (stage, attached) = medium()?;
+    tried("mkswap", &[attached.word()])?;
+    tried("swapon", &["--priority", "0", attached.word()])?;
+    let undo = Undo::by(&["swapoff", attached.word()]);
+    let says = format!("{} is swap space", attached.name());
+    Ok(stage.says(says).keeps(attached).keeps(undo))
+}
+
+fn held(code: &str, says: &[&str]) -> Arranged {
+    let (stage, attached) = medium()?;
+    let holder = Holder::python(&attached.node, code)?;
+    let stage = says.iter().fold(stage, |stage, words| stage.says(*words)).says(holder.name());
+    let name = attached.name().to_owned();
+    Ok(stage.says(name).keeps(attached).keeps(holder))
+}
+
+fn exclusive_with_partition() -> Arranged {
+    let (stage, attached, _partition) = partitioned()?;
+    let holder = Holder::python(&attached.node, "f=os.open(path,os.O_RDONLY|os.O_EXCL)")?;
+    let name = holder.name();
+    Ok(stage.says("held open by another program or mounted out of sight").says(name).keeps(attached).keeps(holder))
+}
+
+/// Another node with the same number, outside of `/dev`.
+fn by_another_node() -> Arranged {
+    let (stage, attached) = medium()?;
+    let node = stage.scratch.at("node");
+    let number = tool("stat", &["-c", "%Hr %Lr", attached.word()]);
+    let (major, minor) = number.split_once(' ').unwrap();
+    tried("mknod", &[node.to_str().unwrap(), "b", major, minor])?;
+    let holder = Holder::python(&node, "f=open(path,'r+b')")?;
+    let name = holder.name();
+    Ok(stage.says("is held open for writing by python3").says(name).keeps(attached).keeps(holder))
+}
+
+fn partition_and_whole(named_whole: bool) -> Arranged {
+    let (mut stage, attached, partition) = partitioned()?;
+    let whole = attached.word().to_owned();
+    let (named, open) = if named_whole { (&whole, &partition) } else { (&partition, &whole) };
+    stage.target.clone_from(named);
+    let holder = Holder::python(Path::new(open), "f=open(path,'r+b')")?;
+    let says = format!("{} is held open for writing by python3", open.trim_start_matches("/dev/"));
+    let name = holder.name();
+    Ok(stage.erased_as(&whole).says(says).says(name).keeps(attached).keeps(holder))
+}
+
+fn virtual_machine(more: &str) -> Arranged {
+    let (stage, attached) = medium()?;
+    let holder = start_machine(&format!("file={},format=raw,if=virtio{more}", attached.word()))?;
+    let name = format!("qemu-system-x86_64 {}", holder.name());
+    let says = if more.is_empty() { "is held open for writing by" } else { "is locked (OFD lock) by" };
+    Ok(stage.says(says).says(name).keeps(attached).keeps(holder))
+}
+
+fn container() -> Arranged {
+    let (stage, attached) = medium()?;
+    let inner = python("f=open(path,'r+b')");
+    let mut command = Command::new("unshare");
+    command.args(["--fork", "--pid", "--mount-proc", "--kill-child"]).arg(inner.get_program()).args(inner.get_args()).arg(&stage.target);
+    let holder = Holder::start(&mut command)?;
+    Ok(stage.says("is held open for writing by python3").says("(process ").keeps(attached).keeps(holder))
+}
+
+/// Who holds the file behind a loop device holds the loop device.
+fn behind(code: &str, says: &str) -> Arranged {
+    let (stage, attached) = medium()?;
+    let holder = Holder::python(stage.image.as_deref().unwrap(), code)?;
+    let name = holder.name();
+    Ok(stage.says(says).says(name).keeps(attached).keeps(holder))
+}
+
+fn another_run(writes: bool) -> Arranged {
+    let (stage, attached) = medium()?;
+    let erase = ["--erase", &stage.target];
+    let run = running(&stage.target, if writes { &erase } else { &[] });
+    let name = format!("flashmark (process {})", run.0.id());
+    Ok(stage.says(if writes { "is held open for writing by" } else { "is locked (flock) by" }).says(name).keeps(attached).keeps(run))
+}
+
+fn running_system() -> Arranged {
+    let source = tried("findmnt", &["--noheadings", "--output", "SOURCE", "/"])?;
+    if !source.starts_with("/dev/") || !Path::new(&source).exists() {
+        return Err(format!("the root file system is on {source}"));
+    }
+    Ok(Stage::new(Scratch::new(), &source).says("the running system is on it (/)"))
+}
+
+fn fuse() -> Arranged {
+    driver("fuse", "fuse")?;
+    tried("which", &["fuse2fs"])?;
+    let (stage, attached) = medium()?;
+    make_filesystem(attached.word());
+    let at = stage.scratch.directory("mnt");
+    tried("fuse2fs", &[attached.word(), at.to_str().unwrap()])?;
+    let undo = Undo::by(&["umount", at.to_str().unwrap()]);
+    Ok(stage.says("fuse2fs (process ").keeps(attached).keeps(undo))
+}

@@ -1,0 +1,163 @@
+//! Every way in which a file or a medium can be in use is refused with its holder named, and what is idle is not.
+//!
+//! A case arranges one way of being in use. What the kernel of this machine does not have is counted and printed with its reason. In a machine
+//! made for it (`FLASHMARK_VM=1`) the modules are loaded first, and what is missing all the same is a fault unless `FLASHMARK_WITHOUT` names
+//! the case.
+
+mod files;
+mod holding;
+mod idle;
+mod media;
+mod stacks;
+
+use std::any::Any;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::support::{Flashmark, Ran, Scratch, has_root, sum};
+
+/// How many cases are tried at a time: each waits a second for what may go away by itself.
+const AT_A_TIME: usize = 4;
+
+/// One way of being in use, or of being idle.
+struct Case {
+    name: &'static str,
+    arrange: fn() -> Arranged,
+}
+
+/// What is arranged, or why it cannot be here.
+type Arranged = Result<Stage, String>;
+
+/// A target with what holds it.
+struct Stage {
+    scratch: Scratch,
+    /// What is named as the target, and what names it for `--erase`.
+    target: String,
+    erase: String,
+    /// What must not change.
+    image: Option<PathBuf>,
+    /// What the refusal must say.
+    says: Vec<String>,
+    /// What holds the target; the last goes first.
+    keep: Vec<Box<dyn Any>>,
+}
+
+impl Stage {
+    fn new(scratch: Scratch, target: impl AsRef<Path>) -> Stage {
+        let target = target.as_ref().to_str().unwrap().to_owned();
+        Stage { scratch, erase: target.clone(), target, image: None, says: Vec::new(), keep: Vec::new() }
+    }
+
+    /// A file in a scratch place that is the target and must not change.
+    fn file() -> Stage {
+        let scratch = Scratch::new();
+        let image = scratch.image("image", 24 << 20);
+        Stage::new(scratch, &image).unchanged(&image)
+    }
+
+    fn unchanged(mut self, image: &Path) -> Stage {
+        self.image = Some(image.to_owned());
+        self
+    }
+
+    fn erased_as(mut self, name: &str) -> Stage {
+        name.clone_into(&mut self.erase);
+        self
+    }
+
+    fn says(mut self, words: impl Into<String>) -> Stage {
+        self.says.push(words.into());
+        self
+    }
+
+    fn keeps(mut self, thing: impl Any) -> Stage {
+        self.keep.push(Box::new(thing));
+        self
+    }
+
+    /// What the program says when it is to overwrite this.
+    fn overwritten(&self) -> (Ran, usize) {
+        let flashmark = Flashmark::new();
+        let ran = flashmark.run(&["run", &self.target, "--suite", "quick", "--quiet", "--erase", &self.erase, "--time-limit", "2s"]);
+        (ran, flashmark.runs().len())
+    }
+
+    /// What is wrong with how it is refused.
+    fn fault_in_refusal(&self) -> Option<String> {
+        let before = self.image.as_deref().map(sum);
+        let (ran, runs) = self.overwritten();
+        let missing = self.says.iter().find(|words| !ran.err.contains(words.as_str()));
+        if self.image.as_deref().map(sum) != before {
+            return Some(format!("it was WRITTEN TO: {ran}"));
+        }
+        match missing {
+            _ if ran.code != Some(3) || runs > 0 => Some(format!("it is not refused: {ran}")),
+            Some(words) => Some(format!("the refusal does not say '{words}': {ran}")),
+            None => None,
+        }
+    }
+
+    /// What is wrong with how it is taken: planned, and read.
+    fn fault_in_taking(&self) -> Option<String> {
+        let flashmark = Flashmark::new();
+        let words = ["run", &self.target, "--suite", "quick", "--quiet", "--only", "sequential-read", "--time-limit", "1s"];
+        let ran = flashmark.run(&words);
+        (ran.code != Some(0)).then(|| format!("{ran}"))
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        while self.keep.pop().is_some() {}
+    }
+}
+
+/// Tries all cases, and says how many could be tried here and why the others could not.
+fn try_all(what: &str, cases: &[Case], fault: fn(&Stage) -> Option<String>) {
+    if !has_root() {
+        return;
+    }
+    let (next, faults, left_out) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match (case.arrange)() {
+                        Ok(stage) => faults.lock().unwrap().extend(fault(&stage).map(|fault| format!("{}: {fault}", case.name))),
+                        Err(why) => left_out.lock().unwrap().push((case.name, why)),
+                    }
+                }
+            });
+        }
+    });
+    let (faults, left_out) = (faults.into_inner().unwrap(), left_out.into_inner().unwrap());
+    eprintln!("{what}: {} cases, {} tried", cases.len(), cases.len() - left_out.len());
+    for (name, why) in &left_out {
+        eprintln!("not available here: {name}: {}", why.trim());
+    }
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), cases.len(), faults.join("\n"));
+    let expected = std::env::var("FLASHMARK_WITHOUT").unwrap_or_default();
+    let missing: Vec<_> = left_out.iter().filter(|(name, _)| !expected.split(',').any(|known| known == *name)).collect();
+    assert!(!holding::in_machine_made_for_it() || missing.is_empty(), "not even in a machine made for it: {missing:?}");
+}
+
+#[test]
+fn a_file_that_is_in_use_is_refused() {
+    try_all("files in use", files::CASES, Stage::fault_in_refusal);
+}
+
+#[test]
+fn a_medium_that_is_in_use_is_refused() {
+    try_all("media in use", media::CASES, Stage::fault_in_refusal);
+}
+
+#[test]
+fn a_medium_that_other_devices_are_made_of_is_refused() {
+    try_all("stacks", stacks::CASES, Stage::fault_in_refusal);
+}
+
+#[test]
+fn what_is_idle_is_not_refused() {
+    try_all("idle", idle::CASES, Stage::fault_in_taking);
+}

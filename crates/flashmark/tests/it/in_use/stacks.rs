@@ -1,0 +1,208 @@
+//! Media that other devices are made of.
+
+use std::path::Path;
+
+use super::super::support::{Scratch, tool};
+use super::holding::{Attached, Holder, Undo, driver, mounted, tried};
+use super::media::medium;
+use super::{Arranged, Case, Stage};
+
+pub const CASES: &[Case] = &[
+    Case { name: "a loop device over it", arrange: || looped(false) },
+    Case { name: "a loop device over its partition", arrange: || looped(true) },
+    Case { name: "a loop device over it, under another node's name", arrange: by_another_node },
+    Case { name: "a loop device over a loop device over it", arrange: twice },
+    Case { name: "a loop device over a file on it, unmounted by name", arrange: file_on_it },
+    Case { name: "a program writes to the loop device over it", arrange: program_above },
+    Case { name: "a program writes to the medium below the named loop device", arrange: program_below },
+    Case { name: "btrfs member", arrange: btrfs },
+    Case { name: "dm-linear", arrange: linear },
+    Case { name: "LUKS", arrange: luks },
+    Case { name: "LVM", arrange: lvm },
+    Case { name: "MD", arrange: md },
+    Case { name: "bcache", arrange: bcache },
+    Case { name: "nbd", arrange: nbd },
+    Case { name: "zram that writes back to it", arrange: zram },
+];
+
+/// How a device that another one is made of is named.
+fn part_of(lower: &str, upper: &str, what: &str) -> String {
+    let short = |word: &str| word.trim_start_matches("/dev/").to_owned();
+    format!("{} is part of {} ({what})", short(lower), short(upper))
+}
+
+fn looped(in_part: bool) -> Arranged {
+    let (stage, lower) = medium()?;
+    let below = if in_part { lower.partition(1)? } else { lower.node.clone() };
+    let upper = Attached::over(&below)?;
+    let says = part_of(below.to_str().unwrap(), upper.word(), "loop");
+    Ok(stage.says(says).keeps(lower).keeps(upper))
+}
+
+fn by_another_node() -> Arranged {
+    let (stage, lower) = medium()?;
+    let node = stage.scratch.at("node");
+    let number = tool("stat", &["-c", "%Hr %Lr", lower.word()]);
+    let (major, minor) = number.split_once(' ').unwrap();
+    tried("mknod", &[node.to_str().unwrap(), "b", major, minor])?;
+    let upper = Attached::over(&node)?;
+    // the name by which it was attached leads nowhere any more
+    std::fs::remove_file(&node).unwrap();
+    let says = part_of(lower.word(), upper.word(), "loop");
+    Ok(stage.says(says).keeps(lower).keeps(upper))
+}
+
+fn twice() -> Arranged {
+    let (stage, lower) = medium()?;
+    let middle = Attached::over(&lower.node)?;
+    let upper = Attached::over(&middle.node)?;
+    let says = part_of(middle.word(), upper.word(), "loop");
+    Ok(stage.says(says).keeps(lower).keeps(middle).keeps(upper))
+}
+
+/// The file system is mounted nowhere any more, and lives on because of the loop device.
+fn file_on_it() -> Arranged {
+    let (stage, lower) = medium()?;
+    tried("mkfs.ext4", &["-q", "-F", lower.word()])?;
+    let at = stage.scratch.directory("mnt");
+    let mount = mounted(&[lower.word()], &at)?;
+    let inside = at.join("inside");
+    std::fs::write(&inside, vec![1; 1 << 20]).unwrap();
+    let upper = Attached::with(&inside, &["--read-only"])?;
+    tried("umount", &["--lazy", at.to_str().unwrap()])?;
+    tool("sync", &[]);
+    drop(mount);
+    let says = part_of(lower.word(), upper.word(), "loop over a file on it");
+    Ok(stage.says(says).keeps(lower).keeps(upper))
+}
+
+fn program_above() -> Arranged {
+    let (stage, lower) = medium()?;
+    let upper = Attached::over(&lower.node)?;
+    let holder = Holder::python(&upper.node, "f=open(path,'r+b')")?;
+    let says = part_of(lower.word(), upper.word(), "loop");
+    Ok(stage.says(says).keeps(lower).keeps(upper).keeps(holder))
+}
+
+fn program_below() -> Arranged {
+    let (mut stage, lower) = medium()?;
+    let upper = Attached::over(&lower.node)?;
+    let holder = Holder::python(&lower.node, "f=open(path,'r+b')")?;
+    stage.target = upper.word().to_owned();
+    stage.erase.clone_from(&stage.target);
+    let says = format!("{} is held open for writing by python3", lower.name());
+    let name = holder.name();
+    Ok(stage.says(says).says(name).keeps(lower).keeps(upper).keeps(holder))
+}
+
+/// Two large media in one btrfs: the table of mounts names one of them only.
+fn btrfs() -> Arranged {
+    driver("btrfs", "btrfs")?;
+    let scratch = Scratch::new();
+    let images = ["one", "two"].map(|name| scratch.at(name));
+    for image in &images {
+        std::fs::File::create(image).unwrap().set_len(200 << 20).unwrap();
+    }
+    let [one, two] = [Attached::over(&images[0])?, Attached::over(&images[1])?];
+    tried("mkfs.btrfs", &["-q", "-f", one.word(), two.word()])?;
+    tried("btrfs", &["device", "scan", one.word(), two.word()])?;
+    let at = scratch.directory("mnt");
+    let mount = mounted(&[one.word()], &at)?;
+    let says = format!("{} is part of the mounted btrfs", two.name());
+    Ok(Stage::new(scratch, &two.node).says(says).keeps(one).keeps(two).keeps(mount))
+}
+
+fn mapped(name: &str, table: &str) -> Result<Undo, String> {
+    tried("dmsetup", &["create", name, "--table", table])?;
+    Ok(Undo::by(&["dmsetup", "remove", "--retry", name]))
+}
+
+fn unique(what: &str) -> String {
+    format!("flashmark-it-{what}-{}", std::process::id())
+}
+
+fn linear() -> Arranged {
+    driver("device-mapper", "dm-mod")?;
+    let (stage, lower) = medium()?;
+    let above = mapped(&unique("linear"), &format!("0 16384 linear {} 0", lower.word()))?;
+    let says = format!("{} is part of dm-", lower.name());
+    Ok(stage.says(says).says("(dm)").keeps(lower).keeps(above))
+}
+
+fn luks() -> Arranged {
+    driver("device-mapper", "dm-crypt")?;
+    let (stage, lower) = medium()?;
+    let key = stage.scratch.file("key", "0123456789abcdef");
+    let (key, name) = (key.to_str().unwrap().to_owned(), unique("luks"));
+    tried(
+        "cryptsetup",
+        &["luksFormat", "--batch-mode", "--type", "luks1", "--pbkdf-force-iterations", "1000", "--key-file", &key, lower.word()],
+    )?;
+    tried("cryptsetup", &["open", "--key-file", &key, lower.word(), &name])?;
+    let undo = Undo::by(&["cryptsetup", "close", &name]);
+    let says = format!("{} is part of dm-", lower.name());
+    Ok(stage.says(says).says("(LUKS)").keeps(lower).keeps(undo))
+}
+
+fn lvm() -> Arranged {
+    driver("device-mapper", "dm-mod")?;
+    let (stage, lower) = medium()?;
+    let group = unique("group");
+    tried("pvcreate", &["-y", lower.word()])?;
+    tried("vgcreate", &[&group, lower.word()])?;
+    tried("lvcreate", &["-y", "-Zn", "-l", "1", "-n", "volume", &group])?;
+    let undo = Undo::by(&["vgchange", "-an", &group]);
+    let says = format!("{} is part of dm-", lower.name());
+    Ok(stage.says(says).says("(LVM)").keeps(lower).keeps(undo))
+}
+
+fn md() -> Arranged {
+    driver("md", "raid1")?;
+    let (stage, lower) = medium()?;
+    let node = "/dev/md/flashmark-it";
+    tried("mdadm", &["--create", node, "--run", "--force", "--level=1", "--raid-devices=1", "--metadata=1.0", lower.word()])?;
+    let undo = Undo::by(&["mdadm", "--stop", node]);
+    let says = format!("{} is part of md", lower.name());
+    Ok(stage.says(says).says("(MD)").keeps(lower).keeps(undo))
+}
+
+fn bcache() -> Arranged {
+    driver("bcache", "bcache")?;
+    let (stage, lower) = medium()?;
+    tried("make-bcache", &["--bdev", lower.word()])?;
+    // already registered where udev is quick
+    let _ = std::fs::write("/sys/fs/bcache/register", lower.word());
+    let folder = format!("/sys/block/{}/bcache", lower.name());
+    if !Path::new(&folder).exists() {
+        return Err("the kernel did not take the backing device".into());
+    }
+    let undo = Undo::by(&["sh", "-c", &format!("echo 1 > {folder}/stop")]);
+    let says = format!("{} is part of bcache", lower.name());
+    Ok(stage.says(says).says("(bcache)").keeps(lower).keeps(undo))
+}
+
+/// The server of a network block device has the medium open; the node is made of nothing the kernel knows.
+fn nbd() -> Arranged {
+    driver("nbd", "nbd")?;
+    let (stage, lower) = medium()?;
+    tried("qemu-nbd", &["--connect=/dev/nbd0", "--format=raw", lower.word()])?;
+    let undo = Undo::by(&["qemu-nbd", "--disconnect", "/dev/nbd0"]);
+    Ok(stage.says("is held open for writing by qemu-nbd").keeps(lower).keeps(undo))
+}
+
+fn zram() -> Arranged {
+    driver("zram", "zram")?;
+    if !Path::new("/sys/block/zram0/backing_dev").exists() {
+        return Err("this kernel's zram does not write back".into());
+    }
+    let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").map_err(|error| error.to_string())?;
+    let number = number.trim().to_owned();
+    let remove =
+        Undo::by(&["sh", "-c", &format!("echo 1 > /sys/block/zram{number}/reset; echo {number} > /sys/class/zram-control/hot_remove")]);
+    let (stage, lower) = medium()?;
+    let attribute = |name: &str| format!("/sys/block/zram{number}/{name}");
+    std::fs::write(attribute("backing_dev"), lower.word()).map_err(|error| error.to_string())?;
+    std::fs::write(attribute("disksize"), "16M").map_err(|error| error.to_string())?;
+    let says = part_of(lower.word(), &format!("zram{number}"), "zram");
+    Ok(stage.says(says).keeps(lower).keeps(remove))
+}

@@ -1,0 +1,162 @@
+//! Commands that are killed with SIGKILL at random moments; `run` and `resume` are in `crash`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Child;
+use std::time::Duration;
+
+use crate::capture::{self, Tracefs};
+use crate::crash::{acknowledged, check_record};
+use crate::support::{Chance, Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, seed, times, tool};
+use crate::torture::Tally;
+
+/// Kills it after a random time of at most this; whether it was still alive.
+fn kill_within(child: &mut Child, most_us: u64, chance: &mut Chance) -> bool {
+    std::thread::sleep(Duration::from_micros(chance.below(most_us)));
+    let _ = child.kill();
+    child.wait().unwrap().code().is_none()
+}
+
+/// What `capacity` lends is there again after `restore`, whenever it was killed.
+#[test]
+fn what_capacity_lends_is_put_back() {
+    if !has_root() {
+        return;
+    }
+    let (mut tally, mut chance) = (Tally::of("kills", "capacity without --erase, then restore"), Chance(seed(11)));
+    let scratch = Scratch::new();
+    let image = scratch.image("image", 128 * MIB);
+    let before = fs::read(&image).unwrap();
+    for number in 0..times("KILLS", 5) {
+        tally.attempt(1, &format!("kill {number}"), |tally| {
+            fs::write(&image, &before).unwrap();
+            let device = LoopDevice::new(&image);
+            let flashmark = Flashmark::new();
+            let words = ["run", device.word(), "--only", "capacity", "--quiet", "--set", "capacity.keep=8MiB"];
+            let mut child = flashmark.start(&words);
+            tally.count("alive when killed", kill_within(&mut child, 600_000, &mut chance).into());
+            let changed = fs::read(&image).unwrap() != before;
+            tally.count("in the middle", changed.into());
+            if changed {
+                flashmark.done(&["restore"]);
+            }
+            assert!(fs::read(&image).unwrap() == before, "something was not put back");
+        });
+    }
+    tally.end();
+}
+
+#[test]
+fn a_matrix_ends_after_it_was_killed() {
+    if !has_root() {
+        return;
+    }
+    let (mut tally, mut chance) = (Tally::of("kills", "matrix, loop device"), Chance(seed(12)));
+    for number in 0..times("KILLS", 5).div_ceil(5) {
+        tally.attempt(1, &format!("kill {number}"), |tally| {
+            let scratch = Scratch::new();
+            let image = scratch.file("image", "");
+            fs::File::options().write(true).open(&image).unwrap().set_len(96 * MIB).unwrap();
+            let device = LoopDevice::new(&image);
+            let flashmark = Flashmark::new();
+            let words = ["matrix", device.word(), "--erase", device.word(), "--fs", "ext2,ext4", "--repeats", "1", "--most-repeats", "1"];
+            let work = ["--scheduler", "none", "--work", "logger", "--set", "logger.lines=40", "--quiet"];
+            let words = [&words[..], &work].concat();
+            let mut child = flashmark.start(&words);
+            tally.count("alive when killed", kill_within(&mut child, 3_000_000, &mut chance).into());
+            let before = acknowledged(&flashmark);
+            let name = flashmark.runs().first().map(|run| run.file_name().unwrap().to_str().unwrap().to_owned());
+            tally.count("before the run had begun", name.is_none().into());
+            let again = name.as_ref().map_or(words, |name| vec!["resume", name, "--quiet"]);
+            // What the killed one had started (mkfs, mount) outlives it by a moment, and holds the device: refused until then.
+            let ended = eventually("the device to be free", || Some(flashmark.run(&again)).filter(|ran| ran.code != Some(3)));
+            assert_eq!(ended.code, Some(0), "{ended}");
+            check_kept(&before, &acknowledged(&flashmark));
+            assert_eq!(fs::read_dir(flashmark.home().join(".staged")).map_or(0, Iterator::count), 0, "something is left to undo");
+            let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+            assert!(!mounts.lines().any(|line| line.starts_with(&format!("{} ", device.word()))), "it is still mounted");
+        });
+    }
+    tally.end();
+}
+
+/// Every acknowledged cell is there, as it was.
+fn check_kept(before: &BTreeMap<String, serde_json::Value>, now: &BTreeMap<String, serde_json::Value>) {
+    for (id, cell) in before {
+        assert_eq!(now.get(id), Some(cell), "{id} was acknowledged and is gone or changed");
+    }
+}
+
+/// A trace holds what was done until a second before the capture was killed.
+#[test]
+fn a_killed_capture_keeps_its_trace() {
+    let scratch = Scratch::new();
+    let Some(tracefs) = Tracefs::new(&scratch) else { return };
+    let (mut tally, mut chance) = (Tally::of("kills", "capture of a loop device"), Chance(seed(13)));
+    for number in 0..times("KILLS", 5).div_ceil(5) {
+        tally.attempt(1, &format!("kill {number}"), |_| {
+            let scratch = Scratch::new();
+            let medium = LoopDevice::new(&scratch.image("image", MIB));
+            let flashmark = Flashmark::new();
+            let mut capture = capture::Capture::start(&flashmark, &tracefs, &scratch, medium.word(), &[]);
+            let input = format!("if={}", medium.word());
+            tool("dd", &[&input, "of=/dev/null", "bs=4k", "count=200", "iflag=direct", "status=none"]);
+            std::thread::sleep(Duration::from_millis(2000 + chance.below(1000)));
+            capture.child.kill().unwrap();
+            capture.child.wait().unwrap();
+            let requests = capture::whatever_is_in(&capture.trace);
+            assert!(requests >= 200, "{requests} of 200 requests were kept");
+        });
+    }
+    tally.end();
+}
+
+#[test]
+fn a_killed_replay_leaves_a_run_that_can_be_shown() {
+    let (mut tally, mut chance) = (Tally::of("kills", "replay, simulated medium"), Chance(seed(14)));
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces/fio-ext4.blktrace.0");
+    for number in 0..times("KILLS", 5) {
+        tally.attempt(1, &format!("kill {number}"), |tally| {
+            let flashmark = Flashmark::new();
+            let mut child = flashmark.start(&["replay", trace.to_str().unwrap(), "sim:a1", "--quiet"]);
+            tally.count("alive when killed", kill_within(&mut child, 120_000, &mut chance).into());
+            let before = acknowledged(&flashmark);
+            for run in flashmark.runs() {
+                let name = run.file_name().unwrap().to_str().unwrap().to_owned();
+                // A replay is not gone on with; one that had ended is concluded.
+                let resumed = flashmark.run(&["resume", &name, "--quiet"]);
+                assert!(matches!(resumed.code, Some(0 | 2 | 3)), "{resumed}");
+                if run.join("record.json").is_file() {
+                    flashmark.done(&["show", &name]);
+                    check_record(&run, &before);
+                }
+                flashmark.done(&["runs"]);
+                check_kept(&before, &acknowledged(&flashmark));
+            }
+        });
+    }
+    tally.end();
+}
+
+#[test]
+fn a_killed_submission_can_be_sent_again() {
+    use crate::submit::{ACCEPTED, Listener, RECORD, command, receipt};
+    let (mut tally, mut chance) = (Tally::of("kills", "submit"), Chance(seed(15)));
+    let record = fs::read(RECORD).unwrap();
+    for number in 0..times("KILLS", 5) {
+        tally.attempt(1, &format!("kill {number}"), |tally| {
+            let listener = Listener::answering(receipt(ACCEPTED));
+            let flashmark = Flashmark::new();
+            let words = ["submit", RECORD, "--to", &listener.address, "--yes"];
+            let mut child = command(&flashmark, &words).spawn().unwrap();
+            tally.count("alive when killed", kill_within(&mut child, 10_000, &mut chance).into());
+            let again = Listener::answering(receipt(ACCEPTED));
+            let ran = crate::support::Ran::of(&mut command(&flashmark, &["submit", RECORD, "--to", &again.address, "--yes"]));
+            assert_eq!(ran.code, Some(0), "{ran}");
+            assert!(!again.heard().unpacked().is_empty());
+            assert!(fs::read(RECORD).unwrap() == record, "the record has changed");
+        });
+    }
+    tally.end();
+}

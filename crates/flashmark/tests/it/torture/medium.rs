@@ -1,0 +1,57 @@
+//! A medium that is gone for a while and comes back, while a run writes to it.
+
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use crate::crash::{MANY_CELLS, acknowledged, check_record};
+use crate::failing::{Answer, FailingMedium};
+use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, seed, times};
+use crate::torture::Tally;
+
+/// What a medium answers that is gone, or may not be written.
+const AWAY: [(&str, Answer); 4] = [
+    ("answers with I/O errors", Answer::Error(Errno::IO)),
+    ("answers that there is no such device", Answer::Error(Errno::NODEV)),
+    ("refuses writes", Answer::WriteError(Errno::IO)),
+    ("brings nothing when read", Answer::Nothing),
+];
+
+#[test]
+fn a_run_whose_medium_was_gone_for_a_while_comes_to_its_end() {
+    let mut chance = Chance(seed(41));
+    let seconds = if times("GONE", 0) == 0 { &[1][..] } else { &[1, 5, 50] };
+    for (what, away) in AWAY {
+        for &seconds in seconds {
+            let mut tally = Tally::of("medium", format!("{what} for {seconds} s"));
+            for number in 0..times("GONE", 1) {
+                tally.attempt(1, &format!("run {number}"), |tally| gone(seconds, away, &mut chance, tally));
+            }
+            tally.end();
+        }
+    }
+}
+
+/// One run whose medium is away from a random moment on.
+fn gone(seconds: u64, away: Answer, chance: &mut Chance, tally: &mut Tally) {
+    let scratch = Scratch::new();
+    let suite = scratch.file("many.toml", MANY_CELLS);
+    let Some(medium) = FailingMedium::mounted(&scratch.directory("fuse"), "fuse.away", 32 << 20) else { return };
+    let device = LoopDevice::with(&medium.file(), &["--direct-io=on"]);
+    let flashmark = Flashmark::new();
+    let words = ["run", device.word(), "--erase", device.word(), "--quiet", "--span", "0+24MiB", "--suite", suite.to_str().unwrap()];
+    let child = flashmark.start(&words);
+    std::thread::sleep(Duration::from_millis(20 + chance.below(300)));
+    medium.answers(away);
+    std::thread::sleep(Duration::from_secs(seconds));
+    medium.answers(Answer::Well);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(matches!(ran.code, Some(0 | 2 | 4)), "{ran}");
+    let before = acknowledged(&flashmark);
+    if let Some(run) = flashmark.runs().first() {
+        tally.count("ended early", u64::from(ran.code == Some(4)));
+        flashmark.done(&["resume", run.file_name().unwrap().to_str().unwrap(), "--quiet"]);
+        check_record(run, &before);
+    }
+    assert!(medium.is_as_before(24 * MIB as usize), "something outside the span has changed");
+}

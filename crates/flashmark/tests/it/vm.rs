@@ -1,0 +1,13 @@
+//! The program in a virtual machine, where media can be swapped, unplugged and cut off from power without hurting anyone's.
+
+mod cards;
+mod clock;
+mod initramfs;
+mod lent;
+mod machine;
+mod qmp;
+mod reader;
+mod scene;
+mod swapped;
+
+pub use machine::{Disk, Machine};

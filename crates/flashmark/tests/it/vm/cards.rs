@@ -1,0 +1,11 @@
+//! All that is done with one machine and its reader.
+
+use super::machine::Machine;
+use super::scene::play;
+use super::{clock, lent, swapped};
+
+#[test]
+fn a_reader_is_plugged_and_pulled_and_its_cards_are_swapped() {
+    let Some(mut machine) = Machine::boot(&[]) else { return };
+    play(&mut machine, &[("clock", clock::SCENARIOS), ("cards", swapped::SCENARIOS), ("lent", lent::SCENARIOS)]);
+}

@@ -1,0 +1,114 @@
+//! What `capacity` lends of a medium that was not given away is there again afterwards, whatever happens in between.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::machine::Task;
+use super::machine::{Disk, Machine};
+use super::reader::Card;
+use super::scene::{READER, SERIAL, Scenario, Scene, changed, is_touched, unchanged};
+use crate::support::{MIB, Scratch, tool};
+
+/// Slow enough for something to happen in the middle.
+const MOST_BPS: u64 = 6 * MIB;
+
+pub const SCENARIOS: &[Scenario] = &[
+    ("capacity, the card out of the slot for 3 s", out_of_the_slot),
+    ("capacity, the reader pulled for 3 s", unplugged),
+    ("capacity, the card read-only for 6 s", read_only),
+    ("capacity killed, then restore", killed),
+    ("restore onto another card", restore_to_another_card),
+];
+
+#[test]
+fn what_was_lent_is_put_back_after_a_power_cut() {
+    let scratch = Scratch::new();
+    let results = scratch.file("results", "");
+    fs::File::options().write(true).open(&results).unwrap().set_len(256 * MIB).unwrap();
+    tool("mkfs.ext4", &["-q", "-F", results.to_str().unwrap()]);
+    let Some(mut machine) = Machine::boot(&[Disk(results.clone())]) else { return };
+    mount(&mut machine);
+    let mut scene = Scene::keeping_at(&mut machine, HOME);
+    let (image, before, _run) = in_the_middle(&mut scene);
+    let cards = scene.scratch;
+    machine.cut_power();
+    assert!(changed(&image, &before).is_some(), "the power was cut in the middle");
+
+    let Some(mut machine) = Machine::boot(&[Disk(results)]) else { return };
+    mount(&mut machine);
+    let mut scene = Scene::keeping_at(&mut machine, HOME);
+    scene.plug(&Card::new(&image), "/dev/sda");
+    let ran = scene.run("restore");
+    unchanged(&image, &before, &ran);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    drop(cards);
+}
+
+/// Where results are on a disk that outlives the machine.
+const HOME: &str = "/run/results/home";
+
+fn mount(machine: &mut Machine) {
+    machine.done("mkdir -p /run/results && mount /dev/vda /run/results");
+}
+
+/// A run that has written to the card and not yet put everything back: the card, what was on it, and the run.
+fn in_the_middle(scene: &mut Scene<'_>) -> (PathBuf, Vec<u8>, Task) {
+    let image = scene.used_card("card");
+    let before = fs::read(&image).unwrap();
+    scene.plug(&Card::slow(&image, MOST_BPS), "/dev/sda");
+    let run = scene.start("run /dev/sda --only capacity --set capacity.keep=8MiB --set capacity.cache=16MiB");
+    is_touched(&image, &before);
+    (image, before, run)
+}
+
+fn out_of_the_slot(scene: &mut Scene<'_>) {
+    let (image, before, run) = in_the_middle(scene);
+    scene.machine.eject(READER);
+    std::thread::sleep(Duration::from_secs(3));
+    scene.machine.swap(READER, &Card::new(&image));
+    let ran = scene.machine.wait(&run);
+    unchanged(&image, &before, &ran);
+}
+
+fn unplugged(scene: &mut Scene<'_>) {
+    let (image, before, run) = in_the_middle(scene);
+    scene.machine.unplug(READER);
+    std::thread::sleep(Duration::from_secs(3));
+    scene.machine.plug(READER, SERIAL, Some(&Card::new(&image)));
+    let ran = scene.machine.wait(&run);
+    unchanged(&image, &before, &ran);
+}
+
+fn read_only(scene: &mut Scene<'_>) {
+    let (image, before, run) = in_the_middle(scene);
+    scene.machine.done("blockdev --setro /dev/sda; sleep 6; blockdev --setrw /dev/sda");
+    let ran = scene.machine.wait(&run);
+    unchanged(&image, &before, &ran);
+    assert_ne!(ran.code, Some(1), "a card that was read-only for 6 s is not a fake: {ran}");
+}
+
+fn killed(scene: &mut Scene<'_>) {
+    let (image, before, run) = in_the_middle(scene);
+    scene.signal("KILL");
+    scene.machine.wait(&run);
+    assert!(changed(&image, &before).is_some(), "it was killed in the middle");
+    let ran = scene.run("restore");
+    unchanged(&image, &before, &ran);
+    assert_eq!(ran.code, Some(0), "{ran}");
+}
+
+fn restore_to_another_card(scene: &mut Scene<'_>) {
+    let (image, before, run) = in_the_middle(scene);
+    scene.signal("KILL");
+    scene.machine.wait(&run);
+    let other = scene.photos("photos");
+    let photos = fs::read(&other).unwrap();
+    scene.swap(&Card::new(&other));
+    let ran = scene.run("restore");
+    unchanged(&other, &photos, &ran);
+    assert_eq!(ran.code, Some(3), "{ran}");
+    scene.swap(&Card::new(&image));
+    let ran = scene.run("restore");
+    unchanged(&image, &before, &ran);
+}

@@ -1,0 +1,100 @@
+//! A USB reader and the cards that are put into it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::machine::Machine;
+
+/// A card: a file of this machine, so that its bytes can be looked at from outside.
+#[derive(Clone)]
+pub struct Card {
+    image: PathBuf,
+    most_bps: Option<u64>,
+}
+
+impl Card {
+    /// As fast as the file.
+    pub fn new(image: &Path) -> Card {
+        Card { image: image.to_owned(), most_bps: None }
+    }
+
+    /// No more than so many bytes a second, so that there is a middle to act in.
+    pub fn slow(image: &Path, most_bps: u64) -> Card {
+        Card { image: image.to_owned(), most_bps: Some(most_bps) }
+    }
+}
+
+impl Machine {
+    /// Plugs in a reader of this serial number with a card in it, or none. It gets the first free node: /dev/sda.
+    pub fn plug(&mut self, reader: &str, serial: &str, card: Option<&Card>) {
+        let mut device = json!({
+            "driver": "usb-storage", "id": reader, "bus": "usb.0", "serial": serial, "removable": true,
+        });
+        if let Some(card) = card {
+            device["drive"] = self.node(reader, card);
+        }
+        self.qmp.tell("device_add", &device);
+        self.plugged.insert(reader.to_owned());
+    }
+
+    /// Pulls the reader out, with its card.
+    pub fn unplug(&mut self, reader: &str) {
+        self.qmp.tell("device_del", &json!({ "id": reader }));
+        self.qmp.gone(reader);
+        self.forget_node(reader);
+        self.plugged.remove(reader);
+    }
+
+    /// Puts another card into the reader: the one in it comes out first.
+    pub fn swap(&mut self, reader: &str, card: &Card) {
+        self.eject(reader);
+        let slot = self.slot(reader);
+        let node = self.node(reader, card);
+        self.qmp.tell("blockdev-insert-medium", &json!({ "id": slot, "node-name": node }));
+        self.qmp.tell("blockdev-close-tray", &json!({ "id": slot }));
+    }
+
+    /// Takes the card out of the reader, which stays.
+    pub fn eject(&mut self, reader: &str) {
+        let slot = self.slot(reader);
+        self.qmp.tell("blockdev-open-tray", &json!({ "id": slot, "force": true }));
+        self.qmp.tell("blockdev-remove-medium", &json!({ "id": slot }));
+        self.forget_node(reader);
+    }
+
+    /// The reader's slot as QEMU names it.
+    fn slot(&mut self, reader: &str) -> Value {
+        let blocks = self.qmp.tell("query-block", &json!({}));
+        let inside = format!("/machine/peripheral/{reader}/");
+        let slots = blocks.as_array().unwrap().iter().map(|block| &block["qdev"]);
+        slots.into_iter().find(|qdev| qdev.as_str().is_some_and(|path| path.starts_with(&inside))).unwrap().clone()
+    }
+
+    /// Opens a card's file for that reader.
+    fn node(&mut self, reader: &str, card: &Card) -> Value {
+        let file = json!({ "driver": "file", "filename": card.image });
+        let raw = json!({ "driver": "raw", "file": file });
+        let name = format!("card-in-{reader}");
+        let node = match card.most_bps {
+            None => json!({ "driver": "raw", "node-name": name, "file": raw["file"] }),
+            Some(most_bps) => {
+                let limits = json!({ "bps-total": most_bps });
+                self.qmp.tell("object-add", &json!({ "qom-type": "throttle-group", "id": format!("limit-{reader}"), "limits": limits }));
+                json!({ "driver": "throttle", "throttle-group": format!("limit-{reader}"), "node-name": name, "file": raw })
+            }
+        };
+        self.qmp.tell("blockdev-add", &node);
+        self.limited.insert(reader.to_owned(), card.most_bps.is_some());
+        json!(name)
+    }
+
+    fn forget_node(&mut self, reader: &str) {
+        if let Some(limited) = self.limited.remove(reader) {
+            self.qmp.tell("blockdev-del", &json!({ "node-name": format!("card-in-{reader}") }));
+            if limited {
+                self.qmp.tell("object-del", &json!({ "id": format!("limit-{reader}") }));
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! One scenario in a machine: cards made on this side, the program run on the other, what it left looked at from this side.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use super::machine::{Machine, Task};
+use super::reader::Card;
+use crate::support::{MIB, Ran, Scratch, eventually, times, tool};
+use crate::torture::Tally;
+
+/// A machine, and a place for what the scenario makes.
+pub struct Scene<'a> {
+    pub machine: &'a mut Machine,
+    pub scratch: Scratch,
+    home: String,
+}
+
+/// A scenario and what it is called.
+pub type Scenario = (&'static str, fn(&mut Scene<'_>));
+
+/// Plays all of them in one machine, and fails with what failed: booting takes longer than most scenarios.
+pub fn play(machine: &mut Machine, parts: &[(&'static str, &[Scenario])]) {
+    let mut failed = Vec::new();
+    for (part, (name, scenario)) in parts.iter().flat_map(|(part, scenarios)| scenarios.iter().map(move |one| (part, one))) {
+        let mut tally = Tally::of(part, *name);
+        for number in 0..times("CARDS", 1) {
+            let mut scene = Scene { machine: &mut *machine, scratch: Scratch::new(), home: format!("/tmp/{part}-{number}") };
+            tally.attempt(1, &number.to_string(), |_| scenario(&mut scene));
+            scene.clear();
+        }
+        failed.extend(tally.tell());
+    }
+    assert!(failed.is_empty(), "{} scenarios failed:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// Serial number of the reader; behind it, every card has this.
+pub const SERIAL: &str = "READER0001";
+/// What QEMU calls the reader.
+pub const READER: &str = "reader";
+
+impl<'a> Scene<'a> {
+    /// With the results kept at a place of the guest that the caller chose.
+    pub fn keeping_at(machine: &'a mut Machine, home: &str) -> Scene<'a> {
+        Scene { machine, scratch: Scratch::new(), home: home.to_owned() }
+    }
+
+    /// Words for the program as a line of the shell, with the results of this scenario.
+    fn line(&self, words: &str) -> String {
+        let program = assert_cmd::cargo::cargo_bin!("flashmark");
+        format!("export FLASHMARK_HOME={}\nexec {} {words} --quiet\n", self.home, program.display())
+    }
+
+    /// What comes of these words.
+    pub fn run(&mut self, words: &str) -> Ran {
+        let line = self.line(words);
+        self.machine.run(&line)
+    }
+
+    /// Starts the program and goes on at once.
+    pub fn start(&mut self, words: &str) -> Task {
+        let line = self.line(words);
+        self.machine.start(&line)
+    }
+
+    /// A copy of its results, on this side.
+    pub fn kept(&mut self) -> PathBuf {
+        let copy = format!("kept-{}", self.scratch.path().file_name().unwrap().to_str().unwrap());
+        self.machine.done(&format!("rm -rf ./{copy}; cp -r {} ./{copy}", self.home));
+        self.machine.shared(&copy)
+    }
+
+    /// Removes its results.
+    pub fn forget(&mut self) {
+        let home = self.home.clone();
+        self.machine.done(&format!("rm -r {home}"));
+    }
+
+    /// Sends a signal to the program.
+    pub fn signal(&mut self, name: &str) {
+        self.machine.done(&format!("kill -{name} $(pidof flashmark)"));
+    }
+
+    /// Plugs in the reader with a card and waits for the node.
+    pub fn plug(&mut self, card: &Card, node: &str) {
+        self.machine.plug(READER, SERIAL, Some(card));
+        self.machine.until(&format!("[ \"$(blockdev --getsize64 {node} 2>/dev/null || echo 0)\" -gt 0 ]"));
+    }
+
+    /// Puts another card into the reader, and waits until the kernel has seen it.
+    pub fn swap(&mut self, card: &Card) {
+        let before = self.machine.done("cat /sys/block/sda/diskseq");
+        self.machine.swap(READER, card);
+        self.machine.until(&format!("[ \"$(cat /sys/block/sda/diskseq)\" != {before} ] && [ \"$(blockdev --getsize64 /dev/sda)\" -gt 0 ]"));
+    }
+
+    /// Waits until so many cells are in the journal.
+    pub fn cells(&mut self, count: u32) {
+        let home = self.home.clone();
+        self.machine.until(&format!("[ \"$(cat {home}/*/journal.jsonl | grep -c '\"cell\":{{')\" -ge {count} ]"));
+    }
+
+    /// Ends what still runs and pulls the reader out, whatever became of the scenario.
+    fn clear(&mut self) {
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            self.machine.run(&format!("kill -KILL $(pidof flashmark sleep); sleep 0.2; rm -rf {}", self.home));
+            if self.machine.plugged.contains(READER) {
+                self.machine.unplug(READER);
+            }
+            self.machine.until("[ ! -e /sys/block/sda ] && [ ! -e /sys/block/sdb ]");
+        }));
+    }
+
+    /// A card of 64 MiB as somebody uses it: random bytes everywhere.
+    pub fn used_card(&self, name: &str) -> PathBuf {
+        let mut random = suite::random::Random::new(7, name);
+        let content: Vec<u8> = (0..CARD_BYTES / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
+        self.scratch.file(name, content)
+    }
+
+    /// A card of the same size with a file system called HOLIDAY, full of photos.
+    pub fn photos(&self, name: &str) -> PathBuf {
+        let photos = self.scratch.directory(&format!("{name}-photos"));
+        for number in 0..12 {
+            let mut random = suite::random::Random::new(number, "photo");
+            let content: Vec<u8> = (0..4 * MIB / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
+            fs::write(photos.join(format!("dsc{number}.jpg")), content).unwrap();
+        }
+        let image = self.scratch.file(name, "");
+        fs::File::options().write(true).open(&image).unwrap().set_len(CARD_BYTES).unwrap();
+        let words = ["-q", "-F", "-L", "HOLIDAY", "-d", photos.to_str().unwrap(), image.to_str().unwrap()];
+        tool("mkfs.ext4", &words);
+        image
+    }
+}
+
+/// Size of every card.
+pub const CARD_BYTES: u64 = 64 * MIB;
+
+/// Waits until the image is no longer what it was.
+pub fn is_touched(image: &Path, before: &[u8]) {
+    eventually("the first change on the card", || (changed(image, before).is_some()).then_some(()));
+}
+
+/// What has changed on a card, in words; none where every byte is as it was.
+pub fn changed(image: &Path, before: &[u8]) -> Option<String> {
+    let now = fs::read(image).unwrap();
+    assert_eq!(now.len(), before.len());
+    let sectors = now.chunks(512).zip(before.chunks(512)).enumerate();
+    let changed: Vec<usize> = sectors.filter(|(_, (now, before))| now != before).map(|(sector, _)| sector).collect();
+    let first = changed.first()?;
+    Some(format!("{} KiB changed, the first at byte {}", changed.len() / 2, first * 512))
+}
+
+/// Fails if anything has changed on a card.
+pub fn unchanged(image: &Path, before: &[u8], ran: &Ran) {
+    if let Some(what) = changed(image, before) {
+        panic!("{what}: {ran}");
+    }
+}

@@ -1,0 +1,142 @@
+//! `resume` on a card that is not, or no longer, the run's own: nobody's photos are written over.
+
+use std::fs;
+
+use super::reader::Card;
+use super::scene::{READER, SERIAL, Scenario, Scene, unchanged};
+use crate::support::{MIB, Ran, tool};
+
+/// Writes, then only reads for a while, in which it is interrupted, then writes again.
+const SUITE: &str = r#"
+name = "card"
+
+[[test]]
+name = "prime"
+span = "16MiB"
+passes = 1
+
+[[test]]
+name = "sequential-write"
+span = "16MiB"
+total = "4MiB"
+min_time = "10ms"
+max_time = "200ms"
+
+[[test]]
+name = "seek"
+time = "4s"
+
+[[test]]
+name = "sequential-write"
+content = "zeros"
+span = "16MiB"
+total = "8MiB"
+min_time = "10ms"
+max_time = "1s"
+"#;
+
+pub const SCENARIOS: &[Scenario] = &[
+    ("a reader is plugged in, its card swapped and ejected, the reader pulled", seen),
+    ("resume on the same card, out of the slot meanwhile", the_same_card),
+    ("resume on another card", another_card),
+    ("resume on the card, formatted meanwhile", formatted_meanwhile),
+    ("resume on the card behind another node", another_node),
+    ("resume on the card behind another node, named", another_node_by_hand),
+];
+
+/// What is done to the reader is what the guest sees.
+fn seen(scene: &mut Scene<'_>) {
+    let (one, other) = (scene.used_card("one"), scene.used_card("other"));
+    let sum = |path: &std::path::Path| tool("md5sum", &[path.to_str().unwrap()]).split_whitespace().next().unwrap().to_owned();
+    let content = |scene: &mut Scene<'_>| scene.machine.done("dd if=/dev/sda bs=1M iflag=direct status=none | md5sum | cut -d' ' -f1");
+    scene.plug(&Card::slow(&one, 64 * MIB), "/dev/sda");
+    assert_eq!(content(scene), sum(&one));
+    scene.swap(&Card::new(&other));
+    assert_eq!(content(scene), sum(&other));
+    scene.machine.eject(READER);
+    assert_ne!(scene.machine.run("dd if=/dev/sda of=/dev/null count=1 iflag=direct").code, Some(0));
+    scene.machine.unplug(READER);
+    scene.machine.until("[ ! -e /sys/block/sda ]");
+}
+
+/// A run on a card in the reader that was interrupted with two cells done; the card.
+fn interrupted(scene: &mut Scene<'_>) -> Card {
+    let card = Card::new(&scene.used_card("mine"));
+    let suite = scene.scratch.file("card.toml", SUITE);
+    scene.plug(&card, "/dev/sda");
+    let run = scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite.display()));
+    scene.cells(2);
+    scene.signal("INT");
+    let ran = scene.machine.wait(&run);
+    assert_eq!(ran.code, Some(130), "{ran}");
+    card
+}
+
+/// Refused, and what is on the card is named.
+fn refused(ran: &Ran) {
+    assert_eq!(ran.code, Some(3), "{ran}");
+    assert!(ran.err.contains("HOLIDAY"), "what is on the card is named: {ran}");
+    assert!(ran.err.contains("--erase"), "what to type instead is said: {ran}");
+}
+
+fn another_card(scene: &mut Scene<'_>) {
+    interrupted(scene);
+    let photos = scene.photos("photos");
+    let before = fs::read(&photos).unwrap();
+    scene.swap(&Card::new(&photos));
+    let ran = scene.run("resume latest");
+    unchanged(&photos, &before, &ran);
+    refused(&ran);
+    let ran = scene.run(&format!("resume latest --erase {SERIAL} --yes"));
+    assert_eq!(ran.code, Some(0), "{ran}");
+}
+
+fn formatted_meanwhile(scene: &mut Scene<'_>) {
+    interrupted(scene);
+    let photos = scene.photos("photos");
+    // The owner's computer writes another file system and photos to the very same card.
+    scene.machine.unplug(READER);
+    let card = scene.scratch.at("mine");
+    fs::copy(&photos, &card).unwrap();
+    let before = fs::read(&card).unwrap();
+    scene.plug(&Card::new(&card), "/dev/sda");
+    let ran = scene.run("resume latest");
+    unchanged(&card, &before, &ran);
+    refused(&ran);
+}
+
+fn the_same_card(scene: &mut Scene<'_>) {
+    let card = interrupted(scene);
+    scene.swap(&card);
+    let ran = scene.run("resume latest");
+    assert_eq!(ran.code, Some(0), "{ran}");
+}
+
+/// Pulled out while the program runs, which keeps the node in use: the next one that is plugged in becomes /dev/sdb.
+fn unplugged(scene: &mut Scene<'_>) -> Ran {
+    let card = Card::new(&scene.used_card("mine"));
+    let suite = scene.scratch.file("card.toml", SUITE);
+    scene.plug(&card, "/dev/sda");
+    // Something else holds the node, so that it is not free when the reader comes back.
+    scene.machine.start("exec 4</dev/sda; exec sleep 1000");
+    let run = scene.start(&format!("run /dev/sda --erase {SERIAL} --suite {}", suite.display()));
+    scene.cells(2);
+    scene.signal("INT");
+    let ran = scene.machine.wait(&run);
+    assert_eq!(ran.code, Some(130), "{ran}");
+    scene.machine.unplug(READER);
+    scene.plug(&card, "/dev/sdb");
+    ran
+}
+
+fn another_node(scene: &mut Scene<'_>) {
+    unplugged(scene);
+    let ran = scene.run("resume latest");
+    assert_eq!(ran.code, Some(0), "{ran}");
+}
+
+fn another_node_by_hand(scene: &mut Scene<'_>) {
+    unplugged(scene);
+    let ran = scene.run("resume latest /dev/sdb");
+    assert_eq!(ran.code, Some(0), "{ran}");
+}
