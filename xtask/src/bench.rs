@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use device::{Completion, Device, Filler, Request};
 use record::{Content, Histogram};
-use ring::{EngineChoice, Expect, OpenOptions, RealDevice, Settings};
+use ring::{EngineChoice, Expect, FileIdentity, OpenOptions, RealDevice, Settings};
 use serde_json::Value;
 
 use crate::section;
@@ -192,9 +192,10 @@ impl Bench {
 
     /// Our loop as a suite runs it: through `dyn Device`, every latency recorded.
     fn read_randomly(&self, engine: EngineChoice, depth: u32, batch: usize) -> Result<Sample> {
-        let expect = Expect::File { capacity_bytes: FILE_BYTES };
+        let path = std::fs::canonicalize(&self.file)?;
+        let expect = Expect::File { capacity_bytes: FILE_BYTES, identity: FileIdentity::of(&std::fs::metadata(&path)?) };
         let settings = Settings { engine, ..Settings::default() };
-        let mut device = RealDevice::open(&OpenOptions { path: self.file.clone(), writable: false, expect, settings })?;
+        let mut device = RealDevice::open(&OpenOptions { path, writable: false, expect, settings })?;
         ensure!(!device.direct_refused(), "O_DIRECT is refused");
         closed_loop(&mut device, depth, batch, self.time)
     }

@@ -13,6 +13,7 @@ mod schema;
 mod section;
 mod tasks;
 mod tidy;
+mod torture;
 mod truth;
 
 use std::path::Path;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use crate::{agree, agree_work, attached, bench, docs, footprint, generated, pages, schema, tidy, truth};
+use crate::{agree, agree_work, attached, bench, docs, footprint, generated, pages, schema, tidy, torture, truth};
 
 /// The workspace's own tools.
 #[derive(Parser)]
@@ -32,6 +32,8 @@ pub enum Task {
     Bench(bench::Flags),
     /// Holds what `standard` says of simulated media against what is true of them; the table of docs/truth.md.
     Truth(truth::Flags),
+    /// Kills, stops, unplugs and cuts the power, at random and often, and counts what is lost; the table of docs/reliability.md. Needs root.
+    Torture(torture::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
     Footprint(footprint::Flags),
 }
@@ -50,6 +52,7 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Attached(flags) => attached::run(root, &flags),
         Task::Bench(flags) => bench::run(root, &flags),
         Task::Truth(flags) => truth::run(root, &flags),
+        Task::Torture(flags) => torture::run(root, &flags),
         Task::Footprint(flags) => footprint::run(root, &flags),
     }
 }

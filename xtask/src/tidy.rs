@@ -94,7 +94,8 @@ pub const ROOMS: &[Room] = &[
     },
     Room {
         name: "host",
-        imports: &["record"],
+        // What a loop device is over and whether a file has a writer only ioctls and fcntls tell.
+        imports: &["record", "ring"],
         tests_import: &[],
         never: &["std::net", PRINT, EPRINT],
         because: "it says what is there; the program prints",
@@ -136,8 +137,8 @@ pub const ROOMS: &[Room] = &[
         name: "flashmark",
         imports: &["record", "stats", "device", "ring", "sim", "suite", "findings", "host", "lab", "store", "report"],
         tests_import: &[],
-        never: &[],
-        because: "it composes; nobody imports it",
+        never: &[PRINT, EPRINT, "print!", "eprint!"],
+        because: "a closed terminal or a full file must not end a run: `say!` and `outputs::print` outlast both",
         clippy: false,
     },
 ];

@@ -66,7 +66,8 @@ pub fn compare(program: &Program) -> Result<(String, Vec<String>)> {
             [only.as_str(), "--set=capacity.cache=64MiB", "--set=capacity.max_time=2m", "--set=open-aus.max_time=45s", "--time-limit=6m"];
         let simulated = run_flashmark(program, home.path(), &[&[format!("sim:{profile}").as_str()], &words[..]].concat())?;
         let medium = Medium::attach(program, profile)?;
-        let attached = run_flashmark(program, home.path(), &[&[medium.node.as_str(), "--erase", &medium.node], &words[..]].concat())?;
+        let attached =
+            run_flashmark(program, home.path(), &[&[medium.node.as_str(), "--erase", &medium.node, "--yes"], &words[..]].concat())?;
         drop(medium);
         let (simulated, attached) = (about_the_medium(&simulated), about_the_medium(&attached));
         let ids: std::collections::BTreeSet<&String> = simulated.keys().chain(attached.keys()).collect();
@@ -102,7 +103,7 @@ fn on_a_loop_device(program: &Program, home: &Path) -> Result<Vec<String>> {
         Ok(String::from_utf8(output.stdout)?.trim().to_owned())
     };
     let node = run(&["--find", "--show", "--direct-io=on", &image.display().to_string()])?;
-    let ran = run_flashmark(program, home, &[&node, "--erase", &node, &format!("--only={LOOKING}")]);
+    let ran = run_flashmark(program, home, &[&node, "--erase", &node, "--yes", &format!("--only={LOOKING}")]);
     run(&["--detach", &node])?;
     let told = about_the_medium(&ran?);
     // That its capacity is real is no claim of a cheat.

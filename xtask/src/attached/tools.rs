@@ -265,7 +265,7 @@ pub fn flashmark(program: &Program, profile: &'static str, words: &[&str]) -> Re
     let home = tempfile::tempdir()?;
     let variant = Variant::new(profile, without_outliers)?;
     let medium = Medium::attach(program, &variant.file)?;
-    let attached = run_flashmark(program, home.path(), &[&[medium.node.as_str(), "--erase", &medium.node], words].concat())?;
+    let attached = run_flashmark(program, home.path(), &[&[medium.node.as_str(), "--erase", &medium.node, "--yes"], words].concat())?;
     drop(medium);
     let simulated = run_flashmark(program, home.path(), &[&[format!("sim:{}", variant.file).as_str()], words].concat())?;
     let cells = |record: &Value| record["cells"].as_array().cloned().unwrap_or_default();
