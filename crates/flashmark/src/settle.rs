@@ -107,10 +107,12 @@ fn owed_words(dir: &RunDir) -> String {
 
 /// What came of it, in a few lines for people, and how the program ends by it.
 pub fn told(put: &PutBack, dir: &RunDir) -> (String, Exit) {
-    if let Some(Interruption::Stopped) = put.interrupted {
-        let text =
-            format!("interrupted before everything was put back ({}); go on with: flashmark restore {}", owed_words(dir), dir.name());
-        return (text, Exit::Interrupted);
+    let not_all =
+        |why: &str| format!("{why} before everything was put back ({}); go on with: flashmark restore {}", owed_words(dir), dir.name());
+    match &put.interrupted {
+        Some(Interruption::Stopped) => return (not_all("interrupted"), Exit::Interrupted),
+        Some(Interruption::Medium(error)) => return (not_all(&error.to_string()), Exit::Io),
+        None => {}
     }
     let mut text = format!("{} of what lay on the medium are as they were", Bytes(put.bytes));
     if put.lost.is_empty() {
@@ -148,4 +150,23 @@ pub fn note(journal: &mut Journal, put: &PutBack) -> Result<()> {
     }
     let text = format!("{} that were borrowed of the medium were put back later, after the run had been cut short", Bytes(put.bytes));
     journal.append(&Flag::Note { text }.into()).or_internal()
+}
+
+#[cfg(test)]
+mod tests {
+    use device::{IoError, IoErrorKind};
+
+    use super::*;
+
+    #[test]
+    fn a_medium_that_goes_while_it_gets_back_what_it_lent_is_no_success() {
+        let home = tempfile::tempdir().unwrap();
+        let run = home.path().join("run");
+        std::fs::create_dir(&run).unwrap();
+        std::fs::write(run.join(store::JOURNAL_FILE), "").unwrap();
+        let dir = store::Store::open(home.path().to_owned()).find(run.to_str().unwrap()).unwrap();
+        let exit = |interrupted| told(&PutBack { interrupted, ..PutBack::default() }, &dir).1;
+        let gone = Interruption::Medium(IoError::general(IoErrorKind::Gone, "pulled out"));
+        assert_eq!([exit(Some(gone)), exit(Some(Interruption::Stopped)), exit(None)], [Exit::Io, Exit::Interrupted, Exit::Done]);
+    }
 }
