@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Flag, Histogram, Reach, Sample, Series};
+use crate::{Bound, Disturbance, Flag, Histogram, Reach, Sample, Series};
 
 /// Which way data moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -307,6 +307,9 @@ pub struct Cell {
     /// What was issued, and what the kernel counted of it on the medium; absent where it counts nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
+    /// What the host did to it; absent where nobody looked (a simulated medium, an old record).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Disturbance>,
 }
 
 impl Cell {
@@ -330,7 +333,13 @@ impl Cell {
             labels: BTreeMap::new(),
             activity: Vec::new(),
             reach: None,
+            disturbance: None,
         }
+    }
+
+    /// On which side of its figures their level lies, where they are of a passing state.
+    pub fn transient(&self) -> Option<Bound> {
+        self.flags.iter().find_map(Flag::transient)
     }
 
     /// The figure of a work's headline cell, and whether more of it is better: what it did a second or, where it counts nothing, the seconds

@@ -110,6 +110,19 @@ pub enum Flag {
         /// How long it was kept up.
         lasted_ns: u64,
     },
+    /// The medium had not come to rest when this was measured, for instance because a cache still gave up what it had taken before: the figure is
+    /// no level, and has no interval.
+    Transient {
+        /// On which side of the figure the level lies.
+        bound: Bound,
+    },
+    /// The host stood still while this was measured; I/Os that were under way meanwhile are left out of latencies and stalls.
+    HostStoodStill {
+        /// For so long, all stretches together.
+        stood_still_ns: u64,
+        /// I/Os that were under way in one of them.
+        left_out: u64,
+    },
     /// The processor was busy with other things.
     BusyHost {
         /// Load average over cores.
@@ -138,7 +151,36 @@ pub enum Flag {
     },
 }
 
+/// On which side of a figure the level lies that it would come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// The level is this or more.
+    AtLeast,
+    /// The level is this or less.
+    AtMost,
+}
+
+impl Bound {
+    /// "at least" or "at most".
+    pub fn words(self) -> &'static str {
+        match self {
+            Bound::AtLeast => "at least",
+            Bound::AtMost => "at most",
+        }
+    }
+}
+
 impl Flag {
+    /// Whether the figure is one of a passing state and no level: only a bound.
+    pub fn transient(&self) -> Option<Bound> {
+        match self {
+            Flag::Transient { bound } => Some(*bound),
+            _ => None,
+        }
+    }
+
     /// Whether the figure must not be taken for the medium's.
     pub fn is_impossible(&self) -> bool {
         matches!(
@@ -221,6 +263,12 @@ impl std::fmt::Display for Flag {
                     BytesPerSecond(*bps),
                     Nanos(*lasted_ns)
                 )
+            }
+            Flag::Transient { bound } => {
+                write!(f, "the medium had not come to rest: its level is {} this; give it more time", bound.words())
+            }
+            Flag::HostStoodStill { stood_still_ns, left_out } => {
+                write!(f, "the host stood still for {}: {left_out} I/Os are left out of the latencies", Nanos(*stood_still_ns))
             }
             Flag::BusyHost { load_per_core } => write!(f, "the host was busy (load {} per core)", significant(*load_per_core)),
             Flag::Throttled => write!(f, "slowed down by heat"),

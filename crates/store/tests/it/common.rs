@@ -27,6 +27,7 @@ pub fn cell(id: &str) -> Cell {
         labels: std::collections::BTreeMap::new(),
         activity: Vec::new(),
         reach: None,
+        disturbance: None,
     }
 }
 

@@ -78,6 +78,7 @@ fn measured() -> Cell {
         labels: std::collections::BTreeMap::new(),
         activity: Vec::new(),
         reach: None,
+        disturbance: None,
     }
 }
 

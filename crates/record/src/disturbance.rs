@@ -1,0 +1,40 @@
+//! What the host did to a measurement: how long it stood still, what waited for it, who else used the medium.
+
+use serde::{Deserialize, Serialize};
+
+/// A stretch in which the host did not run what was ready to run, by the device's clock since the cell began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Standstill {
+    /// When it began, in nanoseconds.
+    pub from_ns: u64,
+    /// When it ended.
+    pub to_ns: u64,
+}
+
+/// What was seen of the host while a cell was measured. A number that the host does not give is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Disturbance {
+    /// Stretches in which a timer came late, longest first, 16 at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub standstills: Vec<Standstill>,
+    /// All such stretches together, in nanoseconds.
+    pub stood_still_ns: u64,
+    /// I/Os that were under way in one of them.
+    pub left_out: u64,
+    /// The longest I/O of all, those included that are left out of the latencies, in nanoseconds.
+    pub longest_with_host_ns: u64,
+    /// Time in which some task waited for a processor, in microseconds (pressure stall information of the kernel).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_pressure_us: Option<u64>,
+    /// Time in which some task waited for memory, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_pressure_us: Option<u64>,
+    /// Time that the machine below a virtual one took away, all processors together, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_ns: Option<u64>,
+    /// How often a thread of ours was made to give up its processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preempted: Option<u64>,
+}
