@@ -1,6 +1,6 @@
 //! What every device must do.
 
-use record::{Content, Path, Sync};
+use record::{Content, Path, Standstill, Sync};
 
 use crate::IoError;
 
@@ -150,6 +150,12 @@ pub trait Device {
     /// Processor time this process has used, in nanoseconds; `None` where there is no processor (virtual time).
     fn cpu_ns(&mut self) -> Option<u64>;
 
+    /// Stretches since `from_ns` in which the host did not run what was ready to run, by this device's clock, oldest first: what was under way then took
+    /// longer by the host's doing. Empty where nobody looks. It may wait some milliseconds until the latest is known.
+    fn standstills(&mut self, _from_ns: u64) -> Vec<Standstill> {
+        Vec::new()
+    }
+
     /// Says whether reads will be looked at from now on. A device that keeps data in memory, because there is no medium, may forget it
     /// and stop keeping it (`facts().keeps_data`); every other has nothing to do with this.
     fn look_at_data(&mut self, _looked_at: bool) {}
@@ -185,6 +191,9 @@ macro_rules! through_a_pointer {
             }
             fn cpu_ns(&mut self) -> Option<u64> {
                 (**self).cpu_ns()
+            }
+            fn standstills(&mut self, from_ns: u64) -> Vec<Standstill> {
+                (**self).standstills(from_ns)
             }
             fn look_at_data(&mut self, looked_at: bool) {
                 (**self).look_at_data(looked_at)

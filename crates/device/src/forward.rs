@@ -44,6 +44,11 @@ macro_rules! forward {
             self.inner.look_at_data(looked_at)
         }
     };
+    (@ standstills) => {
+        fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
+            self.inner.standstills(from_ns)
+        }
+    };
     (@ cpu_ns) => {
         fn cpu_ns(&mut self) -> Option<u64> {
             self.inner.cpu_ns()

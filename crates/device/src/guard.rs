@@ -136,6 +136,9 @@ impl<D: Device> Device for ExtentGuard<D> {
     fn cpu_ns(&mut self) -> Option<u64> {
         self.inner.cpu_ns()
     }
+    fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
+        self.inner.standstills(from_ns)
+    }
     fn look_at_data(&mut self, looked_at: bool) {
         self.inner.look_at_data(looked_at)
     }

@@ -14,6 +14,7 @@ mod guard;
 mod limits;
 mod memory;
 mod sector;
+mod stalls;
 pub mod stamp;
 pub mod tracing;
 
@@ -24,5 +25,6 @@ pub use guard::{Extent, ExtentGuard, Extents};
 pub use limits::{ReadOnlyGuard, WriteBudget};
 pub use memory::MemoryDevice;
 pub use sector::{SECTOR_BYTES, Sector};
+pub use stalls::HostStalls;
 pub use stamp::{Tally, Verdict};
 pub use tracing::Tracing;

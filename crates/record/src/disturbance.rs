@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A stretch in which the host did not run what was ready to run, by the device's clock since the cell began.
+/// A stretch in which the host did not run what was ready to run, by the device's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Standstill {
@@ -37,4 +37,24 @@ pub struct Disturbance {
     /// How often a thread of ours was made to give up its processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempted: Option<u64>,
+}
+
+/// Standstills that are kept.
+const MOST: usize = 16;
+
+impl Disturbance {
+    /// Adds what was seen in another stretch of the same cell.
+    pub fn add(&mut self, other: Disturbance) {
+        let sum = |a: Option<u64>, b: Option<u64>| a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0)));
+        self.standstills.extend(other.standstills);
+        self.standstills.sort_by_key(|stall| std::cmp::Reverse(stall.to_ns.saturating_sub(stall.from_ns)));
+        self.standstills.truncate(MOST);
+        self.stood_still_ns = self.stood_still_ns.saturating_add(other.stood_still_ns);
+        self.left_out = self.left_out.saturating_add(other.left_out);
+        self.longest_with_host_ns = self.longest_with_host_ns.max(other.longest_with_host_ns);
+        self.cpu_pressure_us = sum(self.cpu_pressure_us, other.cpu_pressure_us);
+        self.memory_pressure_us = sum(self.memory_pressure_us, other.memory_pressure_us);
+        self.steal_ns = sum(self.steal_ns, other.steal_ns);
+        self.preempted = sum(self.preempted, other.preempted);
+    }
 }

@@ -123,6 +123,14 @@ impl Histogram {
         self.counts_mut().saturating_record_n(latency_ns.max(1), n);
     }
 
+    /// Takes one latency back that was counted.
+    pub fn forget(&mut self, latency_ns: u64) {
+        let mut one = nothing();
+        one.saturating_record(latency_ns.max(1));
+        // It was counted, so there is one to take away; of one that never was, nothing is taken.
+        let _ = self.counts_mut().subtract(&one);
+    }
+
     /// Adds all of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         self.counts_mut().add(other.counts()).expect("both have the same bounds");

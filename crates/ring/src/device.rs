@@ -15,6 +15,7 @@ use crate::directory::Directory;
 use crate::errors::io_error;
 use crate::flights::{Flights, MAX_SLOTS, Watch};
 use crate::ioctl;
+use crate::lateness;
 use crate::open::{Adopted, EngineChoice, OpenError, OpenOptions, Opened, Settings, adopt, open_path};
 use crate::pool::{MAX_THREADS, Pool};
 use crate::psync::Psync;
@@ -82,6 +83,7 @@ impl RealDevice {
         facts.max_in_flight = if uring_available { MAX_SLOTS } else { MAX_THREADS };
         facts.engine = engine_in_words(settings.engine, uring_available, target.direct.is_some());
         let (target, flights) = (Arc::new(target), Flights::new());
+        lateness::begin();
         Ok(RealDevice {
             engine: Engine::Psync(Psync::new(target.clone(), flights.clone())),
             buffers: Arc::new(Buffers::new(0, 0).expect("one page is always there")),
@@ -270,5 +272,9 @@ impl Device for RealDevice {
 
     fn cpu_ns(&mut self) -> Option<u64> {
         Some(cpu_ns())
+    }
+
+    fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
+        lateness::since(from_ns)
     }
 }

@@ -13,6 +13,7 @@ mod extents;
 mod flights;
 mod holes;
 mod ioctl;
+mod lateness;
 mod loops;
 mod memory;
 mod open;

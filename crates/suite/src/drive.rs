@@ -139,6 +139,10 @@ pub(crate) fn drive<'a>(
     };
     circuit.run(lanes, started_ns, pulse);
     let Circuit { device, mut tally, stop, places, .. } = circuit;
+    if tally.has_slow() {
+        let stalls = device.standstills(started_ns);
+        tally.leave_out(&stalls);
+    }
     tally.cpu_ns = device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
     if load.direction == Direction::Write {
         pulse.wrote(tally.bytes);

@@ -52,6 +52,9 @@ impl Outcome {
         self.cell.ops += tally.ops;
         self.cell.bytes += tally.bytes;
         self.cell.elapsed_ns += tally.busy_ns;
+        if let Some(disturbance) = tally.disturbance {
+            self.cell.disturbance.get_or_insert_default().add(disturbance);
+        }
         match &mut self.cell.histogram {
             Some(histogram) => histogram.merge(&tally.histogram),
             None if tally.histogram.is_empty() => {}

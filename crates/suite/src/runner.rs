@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use device::content::Filler;
 use device::{Device, Extent, IoError, IoErrorKind};
 use record::units::SECOND_NS;
-use record::{Cell, Ended, PlannedCell, Skip, Stop, TargetKind};
+use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind};
 
 use crate::bench::{Bench, Guarded, Pulse};
 use crate::catalogue::{capacity, record_ops};
@@ -253,6 +253,9 @@ impl Runner<'_> {
         let mut outcome = test.run(planned, &mut bench);
         let Bench { pulse, .. } = bench;
         outcome.cell.written_bytes = pulse.written_bytes - self.written_bytes;
+        let disturbance = outcome.cell.disturbance.as_ref().filter(|seen| seen.left_out > 0);
+        let stood_still = disturbance.map(|seen| Flag::HostStoodStill { stood_still_ns: seen.stood_still_ns, left_out: seen.left_out });
+        outcome.cell.flags.extend(stood_still);
         outcome.cell.flags.extend(impossible(&outcome.cell, self.options.site));
         outcome.cell.flags.extend(fleeting(&outcome.cell, self.options.site, pulse.written_bytes));
         let Pulse { failed, written_bytes, written_last, .. } = pulse;

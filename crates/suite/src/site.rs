@@ -4,6 +4,9 @@ use device::{Extent, Facts};
 use record::units::{Bytes, MIB};
 use record::{Region, TargetKind};
 
+/// So many threads are measured wherever they can be: programs have them.
+const FEW_THREADS: u32 = 8;
+
 /// Where a run takes place: the device's facts and what the program knows beside them.
 #[derive(Clone, Debug)]
 pub struct Site {
@@ -21,6 +24,8 @@ pub struct Site {
     pub files: Result<(), String>,
     /// The only range to touch, where the user named one.
     pub only: Option<Extent>,
+    /// How many commands medium and link take at once, where that is known.
+    pub commands_at_once: Option<u32>,
     /// What the link carries at most, in bytes a second.
     pub link_bps: Option<f64>,
     /// What a copy in memory does, in bytes a second.
@@ -30,7 +35,18 @@ pub struct Site {
 impl Site {
     /// A place where everything may be done, and of which nothing more is known.
     pub fn unrestricted(kind: TargetKind, facts: Facts) -> Site {
-        Site { kind, facts, au_bytes: None, writable: Ok(()), borrowed: None, files: Ok(()), only: None, link_bps: None, memory_bps: None }
+        Site {
+            kind,
+            facts,
+            au_bytes: None,
+            writable: Ok(()),
+            borrowed: None,
+            files: Ok(()),
+            only: None,
+            commands_at_once: None,
+            link_bps: None,
+            memory_bps: None,
+        }
     }
 
     /// The unit that spans are aligned to: the declared allocation unit, or 2 MiB.
@@ -75,6 +91,19 @@ impl Site {
                 fit(Extent::new(start, wanted_bytes.min(capacity - start)))
             }
         }
+    }
+
+    /// Whether so many I/Os can be under way here, and why not. More than eight make no sense where medium or link takes one command at a time.
+    pub fn takes_at_once(&self, threads: u32) -> Result<(), String> {
+        if threads > self.facts.max_in_flight {
+            return Err(format!("{threads} threads: this device takes {} I/O at a time", self.facts.max_in_flight));
+        }
+        if threads > FEW_THREADS && self.commands_at_once == Some(1) {
+            return Err(format!(
+                "{threads} threads: medium or reader takes one command at a time, so what a queue would do cannot be told here"
+            ));
+        }
+        Ok(())
     }
 
     /// What to call the region in results: on a file everything is `File`.

@@ -2,7 +2,7 @@
 
 use device::{Completion, IoError};
 use record::units::SECOND_NS;
-use record::{Axis, Estimate, Flag, Histogram, Latency, Metrics, Series, Stop};
+use record::{Axis, Disturbance, Estimate, Flag, Histogram, Latency, Metrics, Series, Standstill, Stop};
 use stats::{Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample};
 
 use crate::Outcome;
@@ -13,6 +13,14 @@ const CURVE_POINTS: usize = 240;
 /// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 % (flash.md E5, "Jitter"), 5 times as long. The notes say 3 to
 /// 10 times; with this, intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
 const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
+
+/// A host that stands still shows in I/Os of this length; so many are remembered.
+const SLOW_NS: u64 = 50_000_000;
+const MOST_SLOW: usize = 4096;
+/// Of an I/O that is the host's one part in this many at least was a standstill.
+const HOSTS_SHARE: u64 = 4;
+/// Standstills that a record keeps of a cell.
+const STANDSTILLS: usize = 16;
 
 /// A call that took as long as this is a doubt: it may be the link or the host as well as the medium.
 const STALL_NS: u64 = 5 * SECOND_NS;
@@ -31,8 +39,11 @@ pub struct Tally {
     pub ops: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Time during which at least one I/O was under way, in nanoseconds. What the host needs between I/Os to make data does not count.
+    /// What the rate is over, in nanoseconds. One I/O at a time: the time during which one was under way, for what the host needs between them to make
+    /// data is not the medium's. Several at a time: from the first submission to the last completion, for nobody gets more than that.
     pub busy_ns: u64,
+    /// Time during which none was under way, in nanoseconds: the host's share.
+    pub idle_ns: u64,
     /// Processor time used, in nanoseconds, where there is a processor.
     pub cpu_ns: Option<u64>,
     /// I/Os that took no time at all.
@@ -45,7 +56,14 @@ pub struct Tally {
     pub error: Option<IoError>,
     /// The rule it ran under.
     pub rule: Option<StopRule>,
+    /// What the host did to it, where it stood still.
+    pub disturbance: Option<Disturbance>,
+    in_flight: u32,
     last_ns: u64,
+    /// I/Os long enough for a host that stood still to show in them: submitted, completed.
+    slow: Vec<[u64; 2]>,
+    /// What the rate was over before the host's part was taken off.
+    with_host_ns: u64,
 }
 
 impl Default for Tally {
@@ -59,6 +77,11 @@ impl Default for Tally {
             ops: 0,
             bytes: 0,
             busy_ns: 0,
+            idle_ns: 0,
+            disturbance: None,
+            slow: Vec::new(),
+            with_host_ns: 0,
+            in_flight: 1,
             cpu_ns: None,
             zero_latencies: 0,
             worst_ns: 0,
@@ -73,14 +96,16 @@ impl Default for Tally {
 impl Tally {
     /// Nothing counted yet of a loop with so many I/Os in flight, to be judged by this rule.
     pub fn under(rule: Option<StopRule>, in_flight: u32) -> Tally {
-        Tally { rule, quantiles: QuantileEstimator::overlapping(0, in_flight), ..Tally::default() }
+        Tally { rule, in_flight, quantiles: QuantileEstimator::overlapping(0, in_flight), ..Tally::default() }
     }
 
     /// Counts a completed I/O of `bytes`. `was_idle`: nothing was under way before it was submitted.
     #[inline]
     pub fn count(&mut self, done: &Completion, bytes: u64, was_idle: bool) {
         let latency_ns = done.latency_ns();
-        let since = if was_idle { self.last_ns.max(done.submitted_ns) } else { self.last_ns };
+        let idle_ns = if was_idle { done.submitted_ns.saturating_sub(self.last_ns) } else { 0 };
+        let is_first = self.ops == 0;
+        let since = if was_idle && (is_first || self.in_flight == 1) { self.last_ns.max(done.submitted_ns) } else { self.last_ns };
         let step_ns = done.completed_ns.saturating_sub(since);
         self.last_ns = self.last_ns.max(done.completed_ns);
         self.histogram.record(latency_ns);
@@ -91,8 +116,51 @@ impl Tally {
         self.ops += 1;
         self.bytes += bytes;
         self.busy_ns += step_ns;
+        self.idle_ns += if is_first { 0 } else { idle_ns };
         self.zero_latencies += u64::from(latency_ns == 0);
         self.worst_ns = self.worst_ns.max(latency_ns);
+        if latency_ns >= SLOW_NS && self.slow.len() < MOST_SLOW {
+            self.slow.push([done.submitted_ns, done.completed_ns]);
+        }
+    }
+
+    /// Whether it holds I/Os in which a host that stood still would show.
+    pub fn has_slow(&self) -> bool {
+        !self.slow.is_empty()
+    }
+
+    /// Leaves out of the latencies what was under way while the host stood still, and takes the host's part off the time: what these I/Os would have taken
+    /// otherwise, nobody knows. Both figures stay: the longest with the host is in [`Disturbance`].
+    pub fn leave_out(&mut self, stalls: &[Standstill]) {
+        let during =
+            |[from, to]: [u64; 2]| -> u64 { stalls.iter().map(|stall| stall.to_ns.min(to).saturating_sub(stall.from_ns.max(from))).sum() };
+        let (disturbed, quiet): (Vec<[u64; 2]>, Vec<[u64; 2]>) =
+            std::mem::take(&mut self.slow).into_iter().partition(|io| during(*io) * HOSTS_SHARE >= io[1] - io[0] && during(*io) > 0);
+        self.slow = quiet;
+        if disturbed.is_empty() {
+            return;
+        }
+        let worst_ns = self.worst_ns;
+        for [from, to] in &disturbed {
+            self.histogram.forget(to - from);
+        }
+        self.worst_ns = self.slow.iter().map(|[from, to]| to - from).max().unwrap_or(self.histogram.max());
+        self.with_host_ns = self.busy_ns;
+        // Several at a time wait for the same host at once.
+        let lost_ns = if self.in_flight == 1 {
+            disturbed.iter().map(|io| during(*io)).sum()
+        } else {
+            let from = disturbed.iter().map(|io| io[0]).min().unwrap_or(0);
+            during([from, disturbed.iter().map(|io| io[1]).max().unwrap_or(0)])
+        };
+        self.busy_ns = self.busy_ns.saturating_sub(lost_ns).max(1);
+        let mut standstills: Vec<Standstill> = stalls.to_vec();
+        standstills.sort_by_key(|stall| std::cmp::Reverse(stall.to_ns - stall.from_ns));
+        let stood_still_ns = standstills.iter().map(|stall| stall.to_ns - stall.from_ns).sum();
+        standstills.truncate(STANDSTILLS);
+        let left_out = disturbed.len() as u64;
+        self.disturbance =
+            Some(Disturbance { standstills, stood_still_ns, left_out, longest_with_host_ns: worst_ns, ..Disturbance::default() });
     }
 
     /// Ends it by an error of the medium; the first one counts.
@@ -114,16 +182,27 @@ impl Tally {
         }
         let seconds = self.busy_ns as f64 / 1e9;
         let iops = self.ops as f64 / seconds;
-        let ci95 = self.rate.estimate().map(|rate| [rate.ci95.low, rate.ci95.high]);
+        // Where the host's part was taken off, it may have been the medium's after all: the lower end stays.
+        let without_host = if self.with_host_ns > 0 { self.with_host_ns as f64 / self.busy_ns as f64 } else { 1.0 };
+        let ci95 = self.rate.estimate().map(|rate| [rate.ci95.low, rate.ci95.high * without_host]);
         metrics.iops = Some(Estimate { value: iops, ci95, n: self.ops });
         let mean_bytes = self.bytes as f64 / self.ops as f64;
         let scaled = ci95.map(|[low, high]| [low * mean_bytes, high * mean_bytes]);
         metrics.bps = Some(Estimate { value: self.bytes as f64 / seconds, ci95: scaled, n: self.ops });
         metrics.latency_ns = Some(self.latency());
+        if let Some(share) = self.host_share() {
+            metrics.other.insert("host_share".into(), Estimate { value: share, ci95: None, n: self.ops });
+        }
         if let Some(cpu_ns) = self.cpu_ns {
             metrics.other.insert("cpu_ns_per_io".into(), Estimate { value: cpu_ns as f64 / self.ops as f64, ci95: None, n: self.ops });
         }
         metrics
+    }
+
+    /// The share of the time during which the medium had nothing to do, 0 to 1; `None` where that never was.
+    fn host_share(&self) -> Option<f64> {
+        let wall_ns = if self.in_flight == 1 { self.busy_ns + self.idle_ns } else { self.busy_ns };
+        (self.idle_ns > 0).then(|| self.idle_ns as f64 / wall_ns.max(1) as f64)
     }
 
     /// The latencies in figures, percentiles with their intervals.
@@ -244,5 +323,63 @@ impl Slowest {
 
     fn points(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.peaks.iter().enumerate().map(|(i, &ns)| ((i as u64 + 1) * self.stretch, ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use device::Completion;
+
+    use super::*;
+
+    fn done(submitted_ns: u64, completed_ns: u64) -> Completion {
+        Completion { slot: 0, result: Ok(()), submitted_ns, completed_ns }
+    }
+
+    /// One write of 30,099 took 6.9 s because the host stood still.
+    #[test]
+    fn what_was_under_way_while_the_host_stood_still_is_left_out_and_said() {
+        let mut tally = Tally::under(None, 1);
+        let stall = Standstill { from_ns: 50_100_000, to_ns: 6_950_000_000 };
+        let mut now_ns = 0;
+        for turn in 0..30_099 {
+            let took_ns = if turn == 50 { 6_900_000_000 } else { 1_000_000 };
+            tally.count(&done(now_ns, now_ns + took_ns), 4096, true);
+            now_ns += took_ns;
+        }
+        let with_host = tally.metrics().iops.unwrap().value;
+        tally.leave_out(&[stall]);
+        assert_eq!((tally.worst_ns / 1_000_000, tally.histogram.len()), (1, 30_098));
+        let disturbance = tally.disturbance.clone().unwrap();
+        assert_eq!((disturbance.left_out, disturbance.longest_with_host_ns), (1, 6_900_000_000));
+        let without = tally.metrics().iops.unwrap();
+        assert!(with_host < 820.0 && (990.0..1010.0).contains(&without.value), "{with_host} {}", without.value);
+        assert!(without.ci95.is_none_or(|[low, _]| low < with_host), "it may have been the medium");
+    }
+
+    #[test]
+    fn a_slow_medium_on_a_quiet_host_keeps_all_its_latencies() {
+        let mut tally = Tally::under(None, 1);
+        (0..100).for_each(|turn| tally.count(&done(turn * 1_000_000_000, (turn + 1) * 1_000_000_000), 4096, true));
+        tally.leave_out(&[Standstill { from_ns: 500_000_000, to_ns: 530_000_000 }]);
+        assert_eq!((tally.histogram.len(), tally.worst_ns, tally.disturbance.is_none()), (100, 1_000_000_000, true));
+    }
+
+    /// 1,638,400 reads took 547 ms by the wall clock, of which nothing was under way for 68 ms: 3.0 M a second, not 3.42 M.
+    #[test]
+    fn several_at_a_time_are_counted_over_the_wall_clock_and_one_at_a_time_over_the_mediums_time() {
+        let count = |in_flight| {
+            let mut tally = Tally::under(None, in_flight);
+            for turn in 0..1000 {
+                tally.count(&done(turn * 1000, turn * 1000 + 800), 4096, true);
+            }
+            tally
+        };
+        let rate = |tally: &Tally| tally.metrics().iops.unwrap().value.round();
+        let (one, many) = (count(1), count(32));
+        assert_eq!((rate(&one), rate(&many)), (1_250_000.0, 1_000_200.0));
+        for tally in [one, many] {
+            assert_eq!((tally.metrics().other["host_share"].value * 1000.0).round(), 200.0);
+        }
     }
 }

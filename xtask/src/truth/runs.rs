@@ -66,14 +66,24 @@ pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
 
 fn on(profile: &Profile, seed: u64, tests: &[&str], keep_data: bool) -> Ran {
     let medium = SimDevice::of_unit(profile, unit_of(seed), Options { seed, capacity: None, keep_data });
-    let site = Site { au_bytes: profile.au_bytes(), ..Site::unrestricted(TargetKind::Simulated, medium.facts().clone()) };
+    let commands_at_once = Some(profile.spec().queue.depth);
+    let site = Site { au_bytes: profile.au_bytes(), commands_at_once, ..Site::unrestricted(TargetKind::Simulated, medium.facts().clone()) };
     let suite = Suite::built_in("standard").expect("it comes with the program");
     let choice = Choice { only: tests.iter().map(|test| (*test).to_owned()).collect(), ..Choice::default() };
     let plan = Plan::make(&suite, &choice, &site).expect("standard can be planned on any medium");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let mut files = Files { profile, seed };
-    let options = RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false), undo: None };
+    let options = RunOptions {
+        seed,
+        site: &site,
+        done: Vec::new(),
+        used_ns: 0,
+        lost: false,
+        stop: &AtomicBool::new(false),
+        anyway: false,
+        undo: None,
+    };
     let end = suite::run(&mut guarded, &mut files, &plan, options, &mut ());
     let failed = end.cells.iter().filter(|cell| cell.stop == Stop::Error).count();
     let (mut before_bytes, mut aged_bytes) = (0, 0);

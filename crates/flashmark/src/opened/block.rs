@@ -9,7 +9,7 @@ use record::TargetKind;
 use ring::{Expect, OpenOptions, RealDevice};
 use suite::Site;
 
-use super::{Opened, Waiting, check_span, doubts, file, link_bps, machine, opening, stages};
+use super::{Opened, Waiting, check_span, commands_at_once, doubts, file, link_bps, machine, opening, stages};
 use crate::exit::{OrExit, Result, refuse};
 use crate::request::Request;
 
@@ -57,6 +57,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
         borrowed: borrowed.then(read_only),
         files: if writable && !borrowed { Ok(()) } else { Err(read_only()) },
         only: request.only(),
+        commands_at_once: commands_at_once(target.link.as_ref(), &medium),
         link_bps: link_bps(target.link.as_ref()),
         memory_bps: host.memory_bps,
     };

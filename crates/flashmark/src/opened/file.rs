@@ -9,7 +9,7 @@ use record::{Flag, Medium, TargetKind};
 use ring::{Directory, Expect, OpenOptions, RealDevice};
 use suite::Site;
 
-use super::{Opened, Waiting, check_span, doubts, engine, link_bps, machine, opening, stages};
+use super::{Opened, Waiting, check_span, commands_at_once, doubts, engine, link_bps, machine, opening, stages};
 use crate::exit::{OrExit, Result, refuse, usage};
 use crate::request::Request;
 
@@ -92,6 +92,7 @@ fn assemble(roots: Roots, found: &Found, request: &Request, device: RealDevice, 
         borrowed: None,
         files,
         only: request.only(),
+        commands_at_once: commands_at_once(target.link.as_ref(), &medium),
         link_bps: link_bps(target.link.as_ref()),
         memory_bps: host.memory_bps,
     };

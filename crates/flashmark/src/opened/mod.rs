@@ -11,7 +11,7 @@ use std::rc::Rc;
 use device::Device;
 use host::{Access, Claim, ClaimError, Contents, Disk, Found, Roots, TargetError};
 use record::units::Bytes;
-use record::{Flag, Health, Host, Link, Medium, Record, Target, TargetKind, Temperature};
+use record::{Flag, Health, Host, Link, Medium, MediumKind, Record, Target, TargetKind, Temperature};
 use ring::{EngineChoice, Watch};
 use suite::{Plan, Site, Stage};
 
@@ -304,6 +304,16 @@ fn check_span(request: &Request, capacity_bytes: u64) -> Result<()> {
 /// What a link of a device carries.
 fn link_bps(link: Option<&Link>) -> Option<f64> {
     link.and_then(|link| link.max_bps)
+}
+
+/// How many commands medium and link take at once, where that is known: a card without a command queue takes one, and so does a reader that speaks
+/// bulk-only transport.
+fn commands_at_once(link: Option<&Link>, medium: &Medium) -> Option<u32> {
+    let link = link?;
+    match medium.kind {
+        MediumKind::Sd | MediumKind::Emmc if link.command_queue != Some(true) => Some(1),
+        _ => link.queue_depth,
+    }
 }
 
 /// An error of opening the device: not safe where something else is there now or somebody else has it, else the medium's.

@@ -47,7 +47,9 @@ pub fn open(name: &str, request: &Request) -> Result<Opened> {
     };
     let target =
         Target { kind: TargetKind::Simulated, path: request.target.clone(), engine: Some(facts.engine.clone()), ..Target::default() };
-    let site = Site { au_bytes: profile.au_bytes(), only: request.only(), ..Site::unrestricted(TargetKind::Simulated, facts) };
+    let commands_at_once = Some(profile.spec().queue.depth);
+    let site =
+        Site { au_bytes: profile.au_bytes(), only: request.only(), commands_at_once, ..Site::unrestricted(TargetKind::Simulated, facts) };
     let stage = stages::SimulatedFiles::new(profile, request.seed);
     Ok(Opened {
         site,

@@ -3,13 +3,16 @@
 mod align_read;
 mod buffered_read;
 pub mod capacity;
+mod commit;
 mod content_sweep;
+mod durable;
 pub mod ext2_fill;
 mod ext2_format;
 mod fill;
 mod flush_cost;
 mod front_area;
 mod ground;
+mod log_append;
 mod management_unit;
 mod misalign;
 mod open_aus;
@@ -61,6 +64,8 @@ pub static CATALOGUE: &[&dyn Test] = &[
     &sustained::Sustained,
     &pattern::PatternTest,
     &flush_cost::FlushCost,
+    &commit::Commit,
+    &log_append::LogAppend,
     &whole_view::WholeView,
     &steady_state::SteadyStateTest,
     &uflip::Uflip,

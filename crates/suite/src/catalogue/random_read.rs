@@ -69,8 +69,8 @@ impl Test for RandomRead {
         for region in regions(settings, site)? {
             let Some(span) = cells.or_skip(site.region(region, settings.size("span")?)) else { continue };
             for threads in settings.counts("threads")? {
-                if threads > site.facts.max_in_flight {
-                    cells.skip(format!("{threads} threads: this device takes {} I/O at a time", site.facts.max_in_flight));
+                if let Err(reason) = site.takes_at_once(threads) {
+                    cells.skip(reason);
                     continue;
                 }
                 for block_bytes in settings.blocks("block")? {

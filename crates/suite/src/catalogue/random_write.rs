@@ -86,6 +86,7 @@ impl Test for RandomWrite {
                 about: "write this much before measuring, time permitting; caches come in powers of two, so a little more",
             },
             Setting { name: "overwhelm_time", default: "30%", about: "share of the time that may go into that" },
+            Setting { name: "threads", default: "1", about: "writes in flight" },
             Setting { name: "certainty", default: "5%", about: "stop when the rate is this certain" },
             Setting { name: "slow_certainty", default: "10%", about: "the same where 1000 writes take more than 30 s" },
             Setting { name: "min_time", default: "3s", about: "at least this long a size" },
@@ -104,8 +105,9 @@ impl Test for RandomWrite {
             for wanted_bytes in settings.sizes("span")? {
                 let Some(span) = cells.or_skip(site.region(region, wanted_bytes)) else { continue };
                 for content in settings.contents("content")? {
-                    for block_bytes in settings.blocks("block")? {
+                    for (block_bytes, threads) in blocks_and_threads(settings, site, cells)? {
                         let place = Params {
+                            threads,
                             region: Some(site.region_name(region)),
                             span_offset_bytes: Some(span.offset_bytes),
                             span_bytes: Some(span.bytes),
@@ -133,6 +135,18 @@ impl Test for RandomWrite {
     }
 }
 
+/// Every size with every number of writes in flight that the medium can take.
+fn blocks_and_threads(settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<Vec<(u64, u32)>, SettingError> {
+    let mut pairs = Vec::new();
+    for threads in settings.counts("threads")? {
+        match site.takes_at_once(threads) {
+            Err(reason) => cells.skip(reason),
+            Ok(()) => pairs.extend(settings.blocks("block")?.into_iter().map(|block| (block, threads))),
+        }
+    }
+    Ok(pairs)
+}
+
 /// Plans one cell at this place. What it may write at most: overwhelming, measuring and settling.
 fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellList<'_>) -> Result<(), SettingError> {
     let block_bytes = place.block_bytes.unwrap_or_default();
@@ -145,7 +159,7 @@ fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellLi
     let overwhelm_bytes = settings.size("overwhelm")?;
     let overwhelm_max_bytes = whole_blocks(2 * overwhelm_bytes) + OVERWHELMING_OPS * block_bytes;
     let total_bytes = whole_blocks(settings.size("total")?.min(span_bytes));
-    let mut params = Params { direction: Some(Direction::Write), pattern: Some(Pattern::Permutation), queue_depth: 1, threads: 1, ..place };
+    let mut params = Params { direction: Some(Direction::Write), pattern: Some(Pattern::Permutation), queue_depth: 1, ..place };
     params.other.extend([
         ("au_bytes".into(), site.au_bytes.unwrap_or(GUESSED_AU_BYTES) as f64),
         ("overwhelm_bytes".into(), overwhelm_bytes as f64),
@@ -234,7 +248,7 @@ impl Work<'_, '_> {
         let is_slow = rule.min_events < FAST_MIN_OPS;
         let (max_ops, max_ns) = if is_slow { (rule.min_events * 2, left_ns) } else { (u64::MAX, left_ns.min(FAST_MIN_NS * 3 / 2)) };
         let limits = Limits { max_ops, max_bytes: self.cell.setting("total_bytes") as u64, ..Limits::certain(rule, max_ns) };
-        let load = self.load(block_bytes, "data");
+        let load = Load { lanes: self.cell.params.threads, ..self.load(block_bytes, "data") };
         let mut order = once_each(self.span, block_bytes, self.bench.random("order"));
         self.bench.drive("measuring", &load, &limits, &mut order)
     }
@@ -329,7 +343,7 @@ impl Work<'_, '_> {
             let (a, b) = (&cell.params, &self.outcome.cell.params);
             cell.test == self.cell.test
                 && a.block_bytes == Some(4 * KIB)
-                && (a.span_offset_bytes, a.span_bytes, a.content) == (b.span_offset_bytes, b.span_bytes, b.content)
+                && (a.span_offset_bytes, a.span_bytes, a.content, a.threads) == (b.span_offset_bytes, b.span_bytes, b.content, b.threads)
         };
         let small = self.bench.done.iter().find(same_place).and_then(|cell| cell.metrics.iops);
         if let (Some(small), Some(large)) = (small, self.outcome.cell.metrics.iops) {

@@ -1,0 +1,88 @@
+//! Stretches in which the host did not run a thread that was ready to run: a machine that stands still, a processor that others have. Told from how late a
+//! thread is that wants to run every few milliseconds. No look at the load: what waits for a slow medium counts as load on Linux, and disturbs nothing.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use record::Standstill;
+
+use crate::clock::now_ns;
+
+/// The thread wants to run this often.
+const TICK: Duration = Duration::from_millis(5);
+/// Later than this is no jitter of a timer.
+const LATE_NS: u64 = 25_000_000;
+/// So many of the latest are remembered.
+const MOST: usize = 4096;
+/// The latest is waited for at most so long.
+const WAITS: u32 = 50;
+
+#[derive(Default)]
+struct Seen {
+    stalls: VecDeque<Standstill>,
+    looked_ns: u64,
+}
+
+static SEEN: OnceLock<Mutex<Seen>> = OnceLock::new();
+
+/// Begins to look, once for the process.
+pub fn begin() {
+    SEEN.get_or_init(|| {
+        // Where no thread can be had nothing is seen, and nothing is blamed on the host.
+        let _ = thread::Builder::new().name("host-lateness".into()).spawn(look);
+        Mutex::new(Seen { looked_ns: now_ns(), ..Seen::default() })
+    });
+}
+
+fn look() {
+    loop {
+        let began_ns = now_ns();
+        thread::sleep(TICK);
+        let now_ns = now_ns();
+        let due_ns = began_ns + TICK.as_nanos() as u64;
+        let Some(seen) = SEEN.get() else { continue };
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.looked_ns = now_ns;
+        if now_ns.saturating_sub(due_ns) >= LATE_NS {
+            if seen.stalls.len() == MOST {
+                seen.stalls.pop_front();
+            }
+            seen.stalls.push_back(Standstill { from_ns: due_ns, to_ns: now_ns });
+        }
+    }
+}
+
+/// Those that ended after `from_ns`, oldest first; what goes on at this moment is waited for.
+pub fn since(from_ns: u64) -> Vec<Standstill> {
+    let Some(seen) = SEEN.get() else { return Vec::new() };
+    let asked_ns = now_ns();
+    for _ in 0..WAITS {
+        let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.looked_ns >= asked_ns {
+            return seen.stalls.iter().filter(|stall| stall.to_ns > from_ns).copied().collect();
+        }
+        drop(seen);
+        thread::sleep(Duration::from_millis(1));
+    }
+    // The thread is not there, or has not run for long: the host stands still right now.
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    let late = Standstill { from_ns: seen.looked_ns, to_ns: now_ns() };
+    seen.stalls.iter().filter(|stall| stall.to_ns > from_ns).copied().chain(Some(late)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_seen_ended_after_it_was_asked_for_and_is_in_order() {
+        begin();
+        let from_ns = now_ns();
+        thread::sleep(Duration::from_millis(30));
+        let seen = since(from_ns);
+        assert!(seen.iter().all(|stall| stall.to_ns > from_ns && stall.to_ns - stall.from_ns >= LATE_NS), "{seen:?}");
+        assert!(seen.is_sorted_by_key(|stall| stall.from_ns));
+    }
+}

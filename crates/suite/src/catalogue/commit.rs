@@ -1,0 +1,229 @@
+//! `commit`: commits a second as SQLite makes them with synchronous=FULL on ext4, one row each.
+//!
+//! The writes and flushes are those that the kernel was seen to issue for SQLite 3 on ext4 (one insert into a table with an index, ordered data mode):
+//! *rollback*: the journal file, the file system's journal, a flush, its commit block, a flush, the header of the journal file, a flush, three pages, a
+//! flush. *wal*: the log grows by three pages, the file system's journal, a flush, its commit block, a flush; once the log is as long as it gets (1000 pages)
+//! its blocks are written again, which the file system need not note. Then a checkpoint brings the pages back.
+//! A medium whose flush does not wait for flash is fast here, too: see `flush-cost`.
+//!
+//! What a cell was asked: `form`. Metrics: `iops`: commits a second; `latency_ns` of a commit.
+
+use record::units::{Bytes, KIB, MIB};
+use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync};
+use stats::{RateEstimator, Verdict};
+
+use super::durable::{Durable, JOURNAL_BYTES, LOG_BYTES, PAGE_BYTES, Step, written_bytes};
+use super::stretch;
+use crate::doubts::certainty;
+use crate::plan::span_of;
+use crate::tally::latency;
+use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+
+/// The test.
+pub struct Commit;
+
+const ROLLBACK: &str = "rollback";
+const WAL: &str = "wal";
+
+/// A commit with a rollback journal.
+const OF_ROLLBACK: &[Step] = &[
+    Step::Log(16 * KIB),
+    Step::Journal(16 * KIB),
+    Step::Flush,
+    Step::Journal(4 * KIB),
+    Step::Flush,
+    Step::LogAgain(4 * KIB),
+    Step::Flush,
+    Step::Page,
+    Step::Page,
+    Step::Page,
+    Step::Flush,
+];
+/// A commit to a log that grows.
+const OF_GROWING_LOG: &[Step] = &[Step::Log(12 * KIB), Step::Journal(8 * KIB), Step::Flush, Step::Journal(4 * KIB), Step::Flush];
+/// A commit to a log that has its full length.
+const OF_LOG: &[Step] = &[Step::Log(12 * KIB), Step::Flush];
+/// Commits after which the log has its full length, and is brought back: 1000 pages of SQLite, three a commit.
+const CHECKPOINT_COMMITS: u64 = 333;
+/// Pages that a checkpoint brings back: some of the 1000 are the same.
+const CHECKPOINT_PAGES: usize = 500;
+/// Commits before those that count.
+const WARM_UP_COMMITS: u64 = 2;
+
+impl Test for Commit {
+    fn name(&self) -> &'static str {
+        "commit"
+    }
+    fn about(&self) -> &'static str {
+        "commits a second as SQLite makes them: rollback journal and write-ahead log"
+    }
+    fn source(&self) -> &'static str {
+        "sqlite.org/atomiccommit.html, sqlite.org/wal.html"
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[
+            Setting { name: "form", default: "rollback,wal", about: "how it keeps its promise" },
+            Setting { name: "commits", default: "2000", about: "at most so many" },
+            Setting { name: "span", default: "48MiB", about: "how much of the middle" },
+            Setting { name: "certainty", default: "5%", about: "stop when the rate is this certain" },
+            Setting { name: "min_time", default: "2s", about: "at least this long each" },
+            Setting { name: "max_time", default: "15s", about: "at most this long each" },
+        ]
+    }
+    fn needs(&self) -> Needs {
+        Needs { writing: true, ..Needs::default() }
+    }
+
+    fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
+        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
+        if span.bytes < JOURNAL_BYTES + LOG_BYTES + MIB {
+            cells.skip(format!("journal, log and pages do not fit into {}", Bytes(span.bytes)));
+            return Ok(());
+        }
+        let commits = settings.count("commits")?;
+        for form in settings.choices("form", &[ROLLBACK, WAL])? {
+            let mut params = stretch::writes(site, Region::Middle, span, Pattern::Uniform, PAGE_BYTES);
+            (params.form, params.queue_depth, params.threads, params.sync) = (Some(form.into()), 1, 1, Sync::Data);
+            params.other.extend([
+                ("commits".to_owned(), commits as f64),
+                ("certainty".to_owned(), settings.share("certainty")?),
+                ("min_ns".to_owned(), settings.duration_ns("min_time")? as f64),
+            ]);
+            let all = commits + WARM_UP_COMMITS;
+            let most = all * written_bytes(OF_ROLLBACK).max(written_bytes(OF_GROWING_LOG));
+            let checkpoints = (all / CHECKPOINT_COMMITS + 1) * CHECKPOINT_PAGES as u64 * PAGE_BYTES;
+            cells.add(params, settings.duration_ns("max_time")?, most + checkpoints);
+        }
+        Ok(())
+    }
+
+    fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        let is_wal = cell.params.form.as_deref() == Some(WAL);
+        let mut work = Durable::new(cell, span_of(cell), bench);
+        let (mut rate, mut histogram, mut worst_ns) = (RateEstimator::new(), Histogram::default(), 0);
+        let stop = measure(cell, is_wal, &mut work, |ns| {
+            rate.push(ns);
+            histogram.record(ns);
+            worst_ns = worst_ns.max(ns);
+            (rate.clone(), rate.total_ns())
+        });
+        let mut outcome = work.outcome;
+        outcome.end(stop, None);
+        tell(&mut outcome, &rate, histogram, worst_ns);
+        outcome
+    }
+}
+
+/// Commits until the rate is certain; why it ended. `count` takes the time of each.
+fn measure(cell: &PlannedCell, is_wal: bool, work: &mut Durable<'_, '_>, mut count: impl FnMut(u64) -> (RateEstimator, u64)) -> Stop {
+    let rule = certainty(cell.setting("certainty"), cell.setting("min_ns") as u64);
+    let commits = cell.setting("commits") as u64;
+    for number in 0..commits + WARM_UP_COMMITS {
+        if work.bench.must_stop() {
+            return Stop::Interrupted;
+        }
+        if work.bench.time_left_ns() == 0 {
+            return Stop::Time;
+        }
+        work.bench.part(number as f64 / (commits + WARM_UP_COMMITS) as f64, (number + 1) as f64 / (commits + WARM_UP_COMMITS) as f64);
+        let Some(ns) = work.go(steps(is_wal, number)) else { return work.outcome.cell.stop };
+        let checkpoint_ns = if is_wal && (number + 1) % CHECKPOINT_COMMITS == 0 {
+            let Some(ns) = work.go(&CHECKPOINT) else { return work.outcome.cell.stop };
+            ns
+        } else {
+            0
+        };
+        if number >= WARM_UP_COMMITS {
+            let (rate, elapsed_ns) = count(ns + checkpoint_ns);
+            if rule.judge(elapsed_ns, &rate, None) == Verdict::Converged {
+                return Stop::Converged;
+            }
+        }
+    }
+    Stop::Ops
+}
+
+/// The log, then the pages it held, each made durable.
+const CHECKPOINT: [Step; CHECKPOINT_PAGES + 2] = {
+    let mut steps = [Step::Page; CHECKPOINT_PAGES + 2];
+    steps[0] = Step::Flush;
+    steps[CHECKPOINT_PAGES + 1] = Step::Flush;
+    steps
+};
+
+fn steps(is_wal: bool, number: u64) -> &'static [Step] {
+    match (is_wal, number < CHECKPOINT_COMMITS) {
+        (false, _) => OF_ROLLBACK,
+        (true, true) => OF_GROWING_LOG,
+        (true, false) => OF_LOG,
+    }
+}
+
+/// Puts commits a second and their latencies into the cell.
+fn tell(outcome: &mut Outcome, rate: &RateEstimator, histogram: Histogram, worst_ns: u64) {
+    let cell = &mut outcome.cell;
+    let n = rate.events();
+    if n == 0 || rate.total_ns() == 0 {
+        return;
+    }
+    let estimate = rate.estimate();
+    let ci95 = estimate.as_ref().map(|rate| [rate.ci95.low, rate.ci95.high]);
+    cell.metrics.iops = Some(Estimate { value: n as f64 * 1e9 / rate.total_ns() as f64, ci95, n });
+    cell.metrics.latency_ns = Some(latency(&histogram, worst_ns));
+    cell.histogram = Some(histogram);
+    cell.elapsed_ns = rate.total_ns();
+    match estimate {
+        None => cell.flags.push(Flag::TooFewSamples { n }),
+        Some(rate) if cell.stop == Stop::Time => {
+            cell.flags.push(Flag::NotConverged { relative_half_width: rate.relative_half_width() });
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use device::Op;
+    use record::units::{GIB, MILLISECOND_NS};
+
+    use super::*;
+    use crate::catalogue::testing::{Bed, run_simulated};
+
+    #[test]
+    fn a_commit_is_what_sqlite_was_seen_to_do() {
+        let cost = |request: &device::Request, _| if request.op == Op::Flush { 3 * MILLISECOND_NS } else { MILLISECOND_NS };
+        let ran = Bed::raw(GIB, cost).run(&["commit commits=400 min_time=1h max_time=1h"]);
+        let rate = |id: &str| ran.cell(id).metrics.iops.unwrap().value;
+        // Seven writes and four flushes; three and two while the log grows, one and one afterwards.
+        assert!((rate("commit/1") - 1000.0 / 19.0).abs() < 0.01, "{}", rate("commit/1"));
+        let wal_ms = 331.0 * 9.0 + 69.0 * 4.0 + 506.0;
+        assert!((rate("commit/2") / (400.0 / wal_ms * 1000.0) - 1.0).abs() < 0.01, "{}", rate("commit/2"));
+        let [low, high] = ran.cell("commit/1").metrics.iops.unwrap().ci95.unwrap();
+        assert!(low <= rate("commit/1") && rate("commit/1") <= high);
+        assert!(ran.cell("commit/1").written_bytes > 0);
+    }
+
+    #[test]
+    fn it_is_certain_or_says_that_it_is_not_and_ends_in_time() {
+        for (profile, most_s) in [("sd-worst", 16.5), ("class10", 16.0), ("a1", 15.5), ("ssd", 15.0)] {
+            for cell in run_simulated(profile, 1, &["commit"]) {
+                let iops = cell.metrics.iops.unwrap();
+                assert!(cell.elapsed_ns as f64 / 1e9 < most_s, "{profile}: {} s", cell.elapsed_ns as f64 / 1e9);
+                assert!(
+                    cell.stop == Stop::Converged || !cell.flags.is_empty() || cell.stop == Stop::Ops,
+                    "{profile}: {iops:?} {:?}",
+                    cell.stop
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn too_small_a_place_is_left_out_and_an_error_ends_it() {
+        insta::assert_snapshot!(Bed::file(8 * MIB, |_, _| 1).left_out(&["commit"]), @"nothing to do: commit: journal, log and pages do not fit into 8 MiB");
+        let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
+        bed.fail_at = Some(40);
+        let ran = bed.run(&["commit form=wal"]);
+        assert_eq!((ran.cell("commit/1").stop, ran.cell("commit/1").metrics.iops.is_some()), (Stop::Error, true));
+    }
+}
