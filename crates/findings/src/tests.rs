@@ -301,6 +301,23 @@ fn fill(form: &str, levels: &[(u64, f64)]) -> Cell {
 }
 
 #[test]
+fn a_search_that_began_before_the_medium_was_at_rest_finds_no_limit() {
+    let mut record = with(units(3, 9.5e6));
+    record.cells[0].metrics.bps = Some(known(1.2e6, 0.03, 400));
+    insta::assert_snapshot!(statement(&record, "open-units"), @"How many units it keeps open cannot be told here: writing to 3 in turn was 8.33 (7.99 to 8.69) times as fast as writing to one, so it had not come to rest.");
+}
+
+#[test]
+fn one_slow_stretch_may_be_the_hosts() {
+    let video = |slow: u64| {
+        let row = iops("sequential-write", 1, MIB, 40.0, SECOND_NS / 10);
+        let record = with(vec![fill("first", &[(60, 40e6), (slow, 6e6), (60, 40e6)]), row]);
+        conclude_for(&record, &[Use::Video { mbit: 100 }])[0].statement.contains("stretches of")
+    };
+    assert!(!video(1) && video(6));
+}
+
+#[test]
 fn caches_that_run_full_and_media_that_get_hot() {
     let slc = with(vec![fill("first", &[(40, 300e6), (60, 80e6), (80, 45e6)]), fill("after-idle-30", &[(10, 290e6), (60, 45e6)])]);
     insta::assert_snapshot!(statement(&slc, "slc-cache"), @"Writing begins at 300 MB/s and falls to 45.0 MB/s after 671 MB: a fast cache ran full. What lasts is 45.0 MB/s.");
