@@ -104,6 +104,9 @@ pub struct RunFlags {
     /// The longest the run may take, for example 10m.
     #[arg(long, value_name = "DURATION")]
     pub time_limit: Option<String>,
+    /// Goes on measuring a medium that turned out to be a fake.
+    #[arg(long)]
+    pub anyway: bool,
     /// What may be touched, and how.
     #[command(flatten)]
     pub access: AccessFlags,

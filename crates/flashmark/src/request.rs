@@ -28,6 +28,9 @@ pub struct Request {
     /// What lay on it was shown, or was nothing, and may be overwritten; on the same medium it is not asked for again.
     #[serde(default)]
     pub confirmed: bool,
+    /// It is measured though it is a fake.
+    #[serde(default)]
+    pub anyway: bool,
     /// A test was asked for by name that puts back what it overwrites.
     #[serde(default)]
     pub restoring: bool,
@@ -77,6 +80,7 @@ pub fn read(flags: &RunFlags) -> Result<(Request, Wanted)> {
         erase: flags.access.erase.clone(),
         yes: flags.access.yes,
         confirmed: false,
+        anyway: flags.anyway,
         restoring: choice.only.iter().any(|name| suite::catalogue::find(name).is_ok_and(|test| test.needs().restores)),
         span: flags.access.span.as_deref().map(read_span).transpose()?,
         engine: flags.access.engine.clone(),

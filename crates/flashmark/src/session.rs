@@ -73,7 +73,7 @@ impl Sitting {
         let watchdog = Watchdog::start(&stop, &owing, last_words(&dir, &request));
         let mut lent = LentOnDisk::none(&dir, opened.describe());
         let undo: Option<&mut dyn Undo> = if opened.is_simulated() { None } else { Some(&mut lent) };
-        let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop, undo };
+        let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop, anyway: request.anyway, undo };
         let sampler = Sampler::start(&opened.target, used_ns);
         let doubts = Doubts::of(&opened);
         let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, doubts, activity: HashMap::new() };

@@ -20,8 +20,8 @@ pub mod units;
 
 pub use activity::{Activity, Counters, Flow, Flushed, Sample, Served};
 pub use cell::{Cell, Content, Direction, Estimate, FAILED_BY, Latency, Metrics, Params, Path, Pattern, Region, Stop, Sync};
-pub use fingerprint::{Fingerprint, Mark};
 pub use disturbance::{Disturbance, Standstill};
+pub use fingerprint::{Fingerprint, Mark};
 pub use flag::{Bound, Flag};
 pub use histogram::{Histogram, HistogramError};
 pub use medium::{Claims, Filesystem, Health, Host, Link, Medium, MediumKind, Queue, SpeedClasses, Target, TargetKind, Temperature};

@@ -9,7 +9,7 @@ use record::units::SECOND_NS;
 use record::{Cell, Ended, PlannedCell, Skip, Stop, TargetKind};
 
 use crate::bench::{Bench, Guarded, Pulse};
-use crate::catalogue::record_ops;
+use crate::catalogue::{capacity, record_ops};
 use crate::doubts::{fleeting, impossible, lift};
 use crate::drive::flush;
 use crate::events::{Event, Listener};
@@ -22,6 +22,9 @@ use crate::{MemoryUndo, Plan, Site, Stage, Undo, catalogue, is_filling};
 
 /// Cells that may fail one after the other before the medium is given up.
 const FAILURES_IN_A_ROW: u32 = 3;
+
+/// Why the rest is left out.
+const OF_A_FAKE: &str = "the medium is a fake; --anyway measures it all the same";
 
 /// What a run is given beside device and plan.
 pub struct RunOptions<'a> {
@@ -37,6 +40,8 @@ pub struct RunOptions<'a> {
     pub lost: bool,
     /// Set from outside to end the run.
     pub stop: &'a AtomicBool,
+    /// A medium that turns out to be a fake is measured all the same.
+    pub anyway: bool,
     /// Keeps what is only lent; none: it is kept in memory, as on media that live no longer than the process.
     pub undo: Option<&'a mut dyn Undo>,
 }
@@ -175,7 +180,25 @@ impl Runner<'_> {
         if let Some(reason) = outcome.left_out {
             return self.skip(planned, reason, listener);
         }
-        self.keep(index, outcome, failed, listener)
+        let is_fake = !self.options.anyway && capacity::is_fake(&outcome.cell);
+        let goes_on = self.keep(index, outcome, failed, listener);
+        if goes_on && is_fake {
+            self.leave_out_rest(index, listener);
+            return false;
+        }
+        goes_on
+    }
+
+    /// Of a fake nothing else is measured: no figure of it would be worth anything. Each test that is left out is said once.
+    fn leave_out_rest(&mut self, index: usize, listener: &mut dyn Listener) {
+        let plan = self.plan;
+        let rest: Vec<&PlannedCell> = (index + 1..plan.cells.len()).filter(|at| !self.is_done(*at)).map(|at| &plan.cells[at]).collect();
+        for (at, planned) in rest.iter().enumerate() {
+            let is_said = rest[..at].iter().any(|earlier| earlier.test == planned.test);
+            if !is_said && !self.leave_out(planned.test.clone(), OF_A_FAKE.to_owned(), listener) {
+                return;
+            }
+        }
     }
 
     fn measure(
@@ -308,7 +331,11 @@ impl Runner<'_> {
     }
 
     fn skip(&mut self, planned: &PlannedCell, reason: String, listener: &mut dyn Listener) -> bool {
-        let skip = Skip { test: planned.id.clone(), reason };
+        self.leave_out(planned.id.clone(), reason, listener)
+    }
+
+    fn leave_out(&mut self, test: String, reason: String, listener: &mut dyn Listener) -> bool {
+        let skip = Skip { test, reason };
         let heard = listener.hear(&Event::Skipped(&skip));
         self.end.skipped.push(skip);
         match heard {

@@ -29,9 +29,9 @@ mod tests;
 pub mod trial;
 
 use record::units::{Bytes, KIB, MIB};
-use record::{Axis, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
+use record::{Axis, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Series, Stop};
 
-use self::hunt::{Found, Hunt};
+use self::hunt::{Found, Hunt, Kind};
 use self::prober::{Halt, Prober};
 use self::seen::Seen;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
@@ -94,6 +94,10 @@ impl Test for Capacity {
         let cache_bytes = settings.size("cache")?.max(4 * MIB).min(if restores { keep_bytes } else { u64::MAX });
         let max_ns = settings.duration_ns("max_time")?;
         let Some(whole) = cells.or_skip(site.region(Region::Whole, u64::MAX)) else { return Ok(()) };
+        if whole.bytes < site.facts.capacity_bytes / 2 {
+            cells.skip("only a part of the medium may be touched; what is missing elsewhere would not be seen");
+            return Ok(());
+        }
         if whole.bytes < SMALLEST_BYTES {
             cells.skip(format!("a medium of {} is too small to hide anything; verify writes it whole", Bytes(whole.bytes)));
             return Ok(());
@@ -179,8 +183,14 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut Found, was_away: bool) {
         }
     }
     if found.kind.is_none() && prober.shown.values().any(counts) {
-        found.kind = Some(hunt::Kind::Damaged);
+        found.kind = Some(Kind::Damaged);
     }
+}
+
+/// Whether a cell found that less is there than the medium says.
+pub(crate) fn is_fake(cell: &Cell) -> bool {
+    let found = cell.metrics.other.get("type").map(|kind| kind.value);
+    cell.test == "capacity" && [Kind::Limbo, Kind::Wraparound, Kind::Chain].iter().any(|kind| found == Some(*kind as u64 as f64))
 }
 
 /// Puts into the cell what was found.

@@ -341,8 +341,16 @@ fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
     let mut journal = Journal::default();
     let chosen = places(guarded.facts(), &plan.cells, &[], SEED);
     journal.traces.before = read_marks(&mut guarded, &chosen, None).unwrap();
-    let options =
-        RunOptions { seed: SEED, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop: &AtomicBool::new(false), undo: None };
+    let options = RunOptions {
+        seed: SEED,
+        site: &site,
+        done: Vec::new(),
+        used_ns: 0,
+        lost: false,
+        stop: &AtomicBool::new(false),
+        anyway: false,
+        undo: None,
+    };
     run(&mut guarded, &mut NoStage, &plan, options, &mut journal);
     (guarded.into_inner(), journal)
 }

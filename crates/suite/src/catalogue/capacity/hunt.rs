@@ -10,7 +10,7 @@
 //!    are read, until 16 MiB are left. These are written whole and read sector by sector.
 
 use device::Extent;
-use record::units::{KIB, MIB};
+use record::units::{KIB, MIB, SECOND_NS};
 
 use super::prober::{Flow, Halt, Prober};
 use super::seen::{Seen, common, tail};
@@ -55,6 +55,13 @@ const LIKELY: f64 = 0.001;
 /// Blocks of the run that are read at the end, and their size.
 const RUN_SAMPLES: u64 = 256;
 const RUN_SAMPLE_BYTES: u64 = 16 * KIB;
+/// Share of the cell's time that marking may take, but for the first group.
+const MARKING_SHARE: u64 = 6;
+/// Share of the cell's time that looking for folded addresses may take each time, and the reads between two looks at the clock.
+const FOLDING_SHARE: u64 = 4;
+const COMB_READS_AT_ONCE: usize = 256;
+/// A cell of at most this long is there to tell a fake from a good medium; of a fake's exact size it finds out what half of its time allows.
+const SHORT_NS: u64 = 60 * SECOND_NS;
 /// Share of the cell's time kept for what comes after the run.
 const RESERVE: u64 = 5;
 
@@ -112,6 +119,8 @@ pub struct Hunt<'h, 'a, 'b> {
     evidence: Vec<(u64, bool)>,
     longest_run_bytes: u64,
     folding_from_bytes: u64,
+    /// How long the run was when folded addresses were last sought for all over the medium.
+    combed_bytes: u64,
 }
 
 /// Why a run was not made longer.
@@ -143,14 +152,24 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
             evidence: Vec::new(),
             longest_run_bytes,
             folding_from_bytes,
+            combed_bytes: 0,
         }
     }
 
     /// Goes through the stages until the medium is known for what it is. What is known is in `found`, however this ends.
     pub fn go(&mut self) -> Flow {
-        let steps = self.steps();
-        let groups = self.places(steps.len() as u64);
-        self.mark(&groups)?;
+        let ended = self.stages();
+        // Data that was written to another address is no honest medium's, however little of it was seen.
+        if self.found.kind.is_none() && !self.prober.folded.is_empty() {
+            self.found.kind = Some(Kind::Wraparound);
+        }
+        ended
+    }
+
+    fn stages(&mut self) -> Flow {
+        let mut steps = self.steps();
+        let mut groups = self.places(steps.len() as u64);
+        self.mark(&mut steps, &mut groups)?;
         let trouble = match self.grow(&steps, &groups)? {
             None => self.look_again(&steps, &groups)?,
             trouble => trouble,
@@ -189,17 +208,39 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         groups
     }
 
-    fn mark(&mut self, groups: &[Vec<u64>]) -> Flow {
+    /// Marks the places. Where single writes are slow, only as many groups as there is time for, with the longest steps of the run.
+    fn mark(&mut self, steps: &mut Vec<u64>, groups: &mut Vec<Vec<u64>>) -> Flow {
+        self.prober.bench.part(0.0, 0.15);
+        let started_ns = self.prober.now_ns();
+        let times = if self.prober.is_keeping() { 2 } else { 1 };
+        let most_ns = self.prober.bench.allotted_ns / MARKING_SHARE / times;
+        let mut marked = 0;
+        while marked < groups.len() && (marked == 0 || self.prober.now_ns() - started_ns < most_ns) {
+            self.mark_places(&groups[marked])?;
+            marked += 1;
+        }
+        self.prober.flush();
+        self.mark_ns = (self.prober.now_ns() - started_ns) as f64 / groups[..marked].iter().map(Vec::len).sum::<usize>() as f64;
+        groups.truncate(marked);
+        if marked == 1 && steps.len() > 2 {
+            // The longest run tells of every cache, a short one how large it is, about.
+            let half = groups[0].len() / 2;
+            let other = groups[0].split_off(half);
+            groups.push(other);
+            *steps = vec![steps[1], self.longest_run_bytes];
+        } else {
+            let longest = steps.len() - 1;
+            steps.drain(marked - 1..longest);
+        }
+        Ok(())
+    }
+
+    fn mark_places(&mut self, places: &[u64]) -> Flow {
         let block = self.prober.block_bytes;
-        let mut places: Vec<u64> = groups.concat();
+        let mut places = places.to_vec();
         places.sort_unstable();
         places.dedup();
-        self.prober.bench.part(0.0, 0.15);
-        let (marks, started_ns) = (places.len() as f64, self.prober.now_ns());
-        self.prober.write("marking", self.mark_pass, block, places.into_iter().map(|place| Extent::new(place, block)))?;
-        self.prober.flush();
-        self.mark_ns = (self.prober.now_ns() - started_ns) as f64 / marks;
-        Ok(())
+        self.prober.write("marking", self.mark_pass, block, places.into_iter().map(|place| Extent::new(place, block)))
     }
 
     /// Makes the run longer, step by step, until marks are gone, addresses fold, or it is as long as it may be.
@@ -207,6 +248,8 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         let mut folding_sought = false;
         for (step, &bytes) in steps.iter().enumerate() {
             if !self.has_time_for(bytes) {
+                let affordable = self.affordable_bytes();
+                self.extend_run(affordable)?;
                 return Ok(None);
             }
             self.prober.bench.part(0.15 + 0.6 * step as f64 / steps.len() as f64, 0.15 + 0.6 * (step + 1) as f64 / steps.len() as f64);
@@ -244,6 +287,15 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         needed_ns <= left_ns.saturating_sub(all_ns / RESERVE) as f64
     }
 
+    /// How long the run may become in half of the time that is left; the other half is for reading.
+    fn affordable_bytes(&mut self) -> u64 {
+        let times = if self.prober.is_keeping() { 2.0 } else { 1.0 };
+        let ns_per_byte = times * self.run_ns as f64 / self.run_bytes.max(1) as f64;
+        let more = self.prober.left_ns() as f64 / 2.0 / ns_per_byte.max(f64::MIN_POSITIVE);
+        let more = if self.run_bytes == 0 { 0 } else { (more as u64).min(self.longest_run_bytes) };
+        (self.run_bytes + more).min(self.longest_run_bytes) / MIB * MIB
+    }
+
     fn extend_run(&mut self, bytes: u64) -> Flow {
         let first = self.prober.span.offset_bytes;
         let pieces = (self.run_bytes / MIB..bytes / MIB).map(|piece| Extent::new(first + piece * MIB, MIB));
@@ -265,21 +317,35 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         let (span, block) = (self.prober.span, self.prober.block_bytes);
         let run_end = span.offset_bytes + self.run_bytes;
         let above = Extent::new(run_end, span.end() - run_end);
-        // One place in each half of the run's length: two neighbours are never further apart than the run is long.
-        let stride = (self.run_bytes.saturating_sub(cached_bytes) / 2).max(above.bytes / MOST_FOLDING_READS).max(MIB);
-        let places = stratified(above, above.bytes.div_ceil(stride), block, &mut self.random);
+        let stride = self.run_bytes.saturating_sub(cached_bytes).max(above.bytes / MOST_FOLDING_READS).max(MIB);
+        let places = comb(above, stride, block, &mut self.random);
         let enough = |seen: &[(u64, Seen)]| {
             let count = |is: fn(&Seen) -> bool| seen.iter().filter(|(_, seen)| is(seen)).count();
             count(|seen| matches!(seen, Seen::Elsewhere { .. })) >= ENOUGH_FOLDED
                 || count(|seen| *seen == Seen::Unusable) >= ENOUGH_UNUSABLE
         };
-        self.prober.read("looking for folded addresses", self.run_pass, &places, block, enough).map(drop)
+        let most_ns = self.prober.bench.allotted_ns / FOLDING_SHARE;
+        let started_ns = self.prober.now_ns();
+        self.combed_bytes = self.run_bytes;
+        for part in places.chunks(COMB_READS_AT_ONCE) {
+            let seen = self.prober.read("looking for folded addresses", self.run_pass, part, block, enough)?;
+            if enough(&seen) || self.prober.folded.len() >= if self.is_short() { 1 } else { ENOUGH_FOLDED } {
+                break;
+            }
+            if self.prober.now_ns() - started_ns > most_ns && part.last() != places.last() {
+                self.combed_bytes = 0;
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The run is as long as it may be: all marks once more, the run itself, and folded addresses by a finer comb.
     fn look_again(&mut self, steps: &[u64], groups: &[Vec<u64>]) -> Flow<Option<Trouble>> {
         self.prober.bench.part(0.75, 1.0);
-        self.seek_folding(0)?;
+        if self.combed_bytes == 0 || self.run_bytes >= 2 * self.combed_bytes {
+            self.seek_folding(0)?;
+        }
         let mut places = groups.concat();
         places.sort_unstable();
         let seen = self.read_marks(&places)?;
@@ -297,7 +363,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
 
     /// Nothing was lost, nothing folds; a verdict, if caches of common size were overwhelmed.
     fn clear(&mut self) -> Flow {
-        if self.run_bytes < self.folding_from_bytes.max(COMMON_CACHE_BYTES).min(self.longest_run_bytes) {
+        if self.combed_bytes == 0 || self.run_bytes < self.folding_from_bytes.max(COMMON_CACHE_BYTES).min(self.longest_run_bytes) {
             return Err(Halt::TimeUp);
         }
         let damaged = self.prober.shown.values().any(|seen| *seen != Seen::Good);
@@ -311,6 +377,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         self.found.cache_bytes = Some([if step == 0 { 0 } else { steps[step - 1] }, steps[step]]);
         // What was marked last has had the least written after it; now at least as much as what was marked first.
         let cached_bytes = steps[step] + MIB;
+        self.look_early(groups)?;
         self.extend_run((cached_bytes + self.folding_from_bytes).min(self.longest_run_bytes).max(self.run_bytes))?;
         self.seek_folding(cached_bytes)?;
         let mut later = groups[step..].concat();
@@ -321,9 +388,15 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         }
         self.evidence = seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, None))).collect();
         let (first, end) = (self.prober.span.offset_bytes, self.prober.span.end());
-        let (kept, lost, wrong) = self.split(&self.evidence, first);
+        if let Some(lost) = self.split(&self.evidence, first).1
+            && !self.has_clear_tail()
+        {
+            self.ask_tail(lost, cached_bytes)?;
+            self.evidence.sort_unstable();
+        }
+        let (kept, lost, _) = self.split(&self.evidence, first);
         let Some(lost) = lost else { return self.damaged() };
-        if wrong == 0 && self.evidence.iter().filter(|(_, present)| !present).count() >= CLEAR_TAIL {
+        if self.has_clear_tail() {
             self.found.kind = Some(Kind::Limbo);
         }
         let real_bytes = self.narrow_down(kept, lost, cached_bytes)?;
@@ -337,6 +410,38 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         }
         self.found.kind = Some(Kind::Limbo);
         Ok(())
+    }
+
+    /// A tail that is clearly lost by the marks there are is a fake's, whatever time is left to find out of which kind and how large it is.
+    fn look_early(&mut self, groups: &[Vec<u64>]) -> Flow {
+        let mut places = groups.concat();
+        places.sort_unstable();
+        let seen = self.read_marks(&places)?;
+        self.evidence = seen.iter().map(|(place, seen)| (*place, seen.is_present(*place, None))).collect();
+        if self.prober.folded.is_empty() && self.has_clear_tail() {
+            let (kept, lost, _) = self.split(&self.evidence, self.prober.span.offset_bytes);
+            self.found.kind = Some(Kind::Limbo);
+            self.found.real_bytes = lost.map(|lost| [kept, lost]);
+            self.hurry();
+        }
+        Ok(())
+    }
+
+    fn is_short(&self) -> bool {
+        self.prober.bench.allotted_ns <= SHORT_NS
+    }
+
+    /// It is a fake, and the rest is how large it is.
+    fn hurry(&mut self) {
+        if self.is_short() {
+            self.prober.hurry(self.prober.bench.allotted_ns / 2);
+        }
+    }
+
+    /// Whether enough marks are lost, and none of them is out of place, for a tail that is lost.
+    fn has_clear_tail(&self) -> bool {
+        let wrong = self.split(&self.evidence, self.prober.span.offset_bytes).2;
+        wrong == 0 && self.evidence.iter().filter(|(_, present)| !present).count() >= CLEAR_TAIL
     }
 
     /// Damage may have struck the last marks and no other, by chance: where few places of a tail were asked, more are.
@@ -403,6 +508,9 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
 
     /// Addresses fold: modulo what, and how much of that is there.
     fn fold(&mut self) -> Flow {
+        // Whatever time is left to find out modulo what.
+        self.found.kind = Some(Kind::Wraparound);
+        self.hurry();
         if self.prober.folded.len() < ENOUGH_FOLDED {
             self.extend_run(self.folding_from_bytes.max(self.run_bytes))?;
             self.seek_folding(0)?;
@@ -580,6 +688,18 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     }
 }
 
+/// Blocks at equal distances from a random place on: none that is as long as the distance has no block. They come in such an order that any number of
+/// them lies all over the range, so that what comes often is found soon.
+fn comb(range: Extent, stride_bytes: u64, block_bytes: u64, random: &mut Random) -> Vec<u64> {
+    let stride = (stride_bytes / block_bytes).saturating_sub(1).max(1);
+    let blocks = range.bytes / block_bytes;
+    let first = random.below(stride);
+    let count = blocks.saturating_sub(first).div_ceil(stride);
+    let bits = u64::BITS - count.leading_zeros();
+    let spread = (0..1_u64 << bits).map(|at| at.reverse_bits() >> (u64::BITS - bits.max(1))).filter(|at| *at < count);
+    spread.map(|at| range.offset_bytes + (first + at * stride) * block_bytes).collect()
+}
+
 /// One random block in each of so many equal parts of a range, in order.
 fn stratified(range: Extent, parts: u64, block_bytes: u64, random: &mut Random) -> Vec<u64> {
     let blocks = range.bytes / block_bytes;
@@ -596,6 +716,18 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
+        #[test]
+        fn nothing_as_long_as_the_combs_distance_is_missed(offset in 0u64..1 << 30, blocks in 1u64..1 << 20, stride in 2u64..1 << 12, at in 0.0f64..1.0, seed: u64) {
+            let range = Extent::new(offset * 4096, blocks * 4096);
+            let places = comb(range, stride * 4096, 4096, &mut Random::new(seed, ""));
+            assert!(places.iter().all(|place| range.contains(&Extent::new(*place, 4096))));
+            assert_eq!(places.iter().collect::<std::collections::BTreeSet<_>>().len(), places.len());
+            if stride < blocks {
+                let from = range.offset_bytes + (at * (blocks - stride) as f64) as u64 * 4096;
+                assert!(places.iter().any(|place| Extent::new(from, stride * 4096).contains(&Extent::new(*place, 4096))), "{from}");
+            }
+        }
+
         #[test]
         fn one_block_of_each_part_in_order(offset in 0u64..1 << 30, bytes in 0u64..1 << 32, parts in 0u64..300, seed: u64) {
             let range = Extent::new(offset * 512, bytes);

@@ -73,6 +73,8 @@ pub struct Prober<'a, 'b> {
     unsealed: Vec<Extent>,
     /// What putting back will take, in nanoseconds.
     restoring_ns: u64,
+    /// What of the time is not to be used, in nanoseconds.
+    unused_ns: u64,
 }
 
 impl<'a, 'b> Prober<'a, 'b> {
@@ -95,6 +97,7 @@ impl<'a, 'b> Prober<'a, 'b> {
             keep: keep_bytes.map(Keep::new),
             unsealed: Vec::new(),
             restoring_ns: 0,
+            unused_ns: 0,
             bench,
         }
     }
@@ -189,19 +192,30 @@ impl<'a, 'b> Prober<'a, 'b> {
             };
             let mut look = |place: Extent, data: &[u8]| seen.borrow_mut().push((place.offset_bytes, block(filler, pass, place, data)));
             let tally = self.bench.read_back(phase, &load, &limits, &mut next, &mut look);
-            if self.take(tally)? {
-                break;
+            match self.take(tally) {
+                Ok(true) => break,
+                Ok(false) => {
+                    self.note_unusable(last, Failed { bytes: block_bytes, writing: false });
+                    seen.borrow_mut().extend(last.map(|place| (place.offset_bytes, Seen::Unusable)));
+                }
+                Err(halt) => {
+                    // What was seen until then counts.
+                    self.note_folded(&seen.borrow());
+                    return Err(halt);
+                }
             }
-            self.note_unusable(last, Failed { bytes: block_bytes, writing: false });
-            seen.borrow_mut().extend(last.map(|place| (place.offset_bytes, Seen::Unusable)));
         }
         let seen = seen.into_inner();
-        for &(place, seen) in &seen {
+        self.note_folded(&seen);
+        Ok(seen)
+    }
+
+    fn note_folded(&mut self, seen: &[(u64, Seen)]) {
+        for &(place, seen) in seen {
             if let Seen::Elsewhere { by_bytes } = seen {
                 self.folded.push((place, by_bytes));
             }
         }
-        Ok(seen)
     }
 
     /// Keeps what marks showed. A place that could not be written stays unusable, whatever is read there.
@@ -265,7 +279,12 @@ impl<'a, 'b> Prober<'a, 'b> {
 
     /// What is left of the cell's time, less what putting back will take, in nanoseconds.
     pub fn left_ns(&mut self) -> u64 {
-        self.bench.time_left_ns().saturating_sub(self.restoring_ns)
+        self.bench.time_left_ns().saturating_sub(self.restoring_ns.saturating_add(self.unused_ns))
+    }
+
+    /// So much of the time is not needed any more.
+    pub fn hurry(&mut self, unused_ns: u64) {
+        self.unused_ns = unused_ns;
     }
 
     fn kept_bytes(&self) -> u64 {
