@@ -72,7 +72,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-const COPY: &str = "Copy what is on it now, before anything else, and put nothing on it again.";
+const COPY: &str = "Copy what is on it now, before anything else.";
 /// Errors that lie together within this share of a medium are of one area; our choice.
 const AREA: f64 = 0.125;
 
@@ -88,10 +88,11 @@ fn failure(record: &Record) -> Option<Draft> {
         () if writes > 0 && seen.good_writes == 0 && reads == 0 => {
             "All writes fail; whether it can still be read was not tested.".to_owned()
         }
-        () if seen.good_reads + seen.good_writes == 0 => format!("It fails whatever is asked of it ({}: {}).", first.test, reason(first)),
-        () => area(record, &seen).unwrap_or_else(|| format!("It fails while it is used ({}: {}).", first.test, reason(first))),
+        () if seen.good_reads + seen.good_writes == 0 => "It fails whatever is asked of it.".to_owned(),
+        () => area(record, &seen).unwrap_or_else(|| "It fails in many places.".to_owned()),
     };
-    Some(Draft::failure("io-error", format!("{how} {COPY}")).note(format!(
+    let error = format!("It failed while it was measured ({}: {}).", first.test, reason(first).trim_end_matches('.'));
+    Some(Draft::failure("io-error", format!("{how} {COPY} {error}")).note(format!(
         "from the first error on: {} cells failed, {} reads and {} writes went through",
         seen.failed.len(),
         seen.good_reads,
@@ -212,7 +213,7 @@ mod tests {
         let read_error = "the medium reports an error while reading 4 KiB at byte 0: input/output error";
         check(
             &run(vec![failed("random-write", 3, &write_error(4096)), failed("random-read", 2, read_error)]),
-            "It fails whatever is asked of it (random-write:",
+            "It fails whatever is asked of it. Copy what is on it now, before anything else. It failed while it was measured (random-write:",
         );
     }
 

@@ -16,17 +16,9 @@ pub fn clean(text: &str) -> String {
 
 /// A doubt in words: what was seen, and what whoever reads the figure must do. The statistics behind it stand in the record.
 pub(crate) fn doubt(flag: &Flag) -> String {
-    let percent = |share: f64| significant(share * 100.0);
     match flag {
         Flag::Autocorrelated { .. } => {
             "fast and slow stretches alternate, so the figure is less certain than its interval says: measure for longer before you rely on it".to_owned()
-        }
-        Flag::NotConverged { relative_half_width } => {
-            format!("known to {} % only: measure for longer if that is not enough for you", percent(*relative_half_width))
-        }
-        Flag::TooFewSamples { n } => format!("{n} I/Os tell too little to rely on: measure for longer"),
-        Flag::Drifting { range, .. } => {
-            format!("still changing at the end, by {} %: measure for longer to see where it settles", percent(*range))
         }
         Flag::BusyHost { .. } => {
             "the machine had other work when the run began: measure again on a quiet one if a figure surprises you".to_owned()
