@@ -33,11 +33,8 @@ fn weaker_write(record: &Record) -> Option<Figure<'_>> {
 
 /// Where partitions should begin: at a multiple of the allocation unit, measured or declared, and of 1 MiB.
 fn alignment(record: &Record) -> Option<Finding> {
-    let au = geometry::au_bytes(record)?;
-    let mut align = au.max(MIB);
-    while !align.is_multiple_of(MIB) {
-        align = align.checked_mul(2)?;
-    }
+    let Some(au) = geometry::au_bytes(record) else { return Some(unaligned()) };
+    let align = aligned(au);
     let begins = record.target.filesystem.as_ref().and_then(|filesystem| filesystem.partition_offset_bytes);
     let whole = size(align);
     let command = format!("parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB 100%", align / MIB);
@@ -60,38 +57,72 @@ fn alignment(record: &Record) -> Option<Finding> {
     )
 }
 
-/// Which file system, with which options.
+/// The smallest multiple of an allocation unit that is whole MiB.
+fn aligned(au_bytes: u64) -> u64 {
+    let multiples = (1..=MIB / (16 * KIB)).filter_map(|times| au_bytes.checked_mul(times));
+    multiples.into_iter().find(|bytes| bytes.is_multiple_of(MIB)).unwrap_or(au_bytes.next_multiple_of(MIB))
+}
+
+/// Said where no unit is known: no number follows from it.
+fn unaligned() -> Finding {
+    let statement =
+        "Its allocation unit was not found, so where partitions should begin is not known: at a multiple of what the maker says it is.";
+    Draft::info("advice-alignment", statement).note("flash.md B2").done()
+}
+
+/// Segments of F2FS; a section is a number of them.
+const SEGMENT_BYTES: u64 = 2 * MIB;
+
+/// The smallest section that is whole segments and whole allocation units, in segments; `None` of a unit with which none is of a usable size.
+fn segments(au_bytes: u64) -> Option<u64> {
+    let (mut a, mut b) = (au_bytes, SEGMENT_BYTES);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    let section_bytes = (au_bytes / a.max(1)).checked_mul(SEGMENT_BYTES)?;
+    (au_bytes > 0 && section_bytes <= GIB).then_some(section_bytes / SEGMENT_BYTES)
+}
+
+/// Which file system, with which options. Numbers that follow from the allocation unit are given where it is known, and only there.
 fn file_system(record: &Record, writes: &Figure) -> Option<Finding> {
-    let au = geometry::au_bytes(record).unwrap_or(4 * MIB);
-    let unit = geometry::page_bytes(record).unwrap_or(16 * KIB).max(4 * KIB);
-    let sections = (au.div_ceil(2 * MIB)).next_power_of_two();
+    let au = geometry::au_bytes(record);
     let statement = format!(
         "For a system on this medium use a file system that writes in sequence (F2FS), or ext4 told of its units and committing seldom: it does {} out of sequence.",
         writes.text()
     );
+    let draft = Draft::info("advice-file-system", statement).figure(writes);
+    let draft = match au.and_then(|au| Some((au, segments(au)?))) {
+        Some((au, sections)) => draft.note(format!("command (erases the partition): mkfs.f2fs -s {sections} {PARTITION}")).note(format!(
+            "  why: sections of {} are whole allocation units of {}, so cleaning copies none in part; mount with -o noatime",
+            size(sections * SEGMENT_BYTES),
+            size(au)
+        )),
+        None => draft
+            .note(format!("command (erases the partition): mkfs.f2fs {PARTITION}"))
+            .note("  why: it writes in sequence; its allocation unit was not found, so what a section should be is not known"),
+    };
     Some(
-        Draft::info("advice-file-system", statement)
-            .figure(writes)
-            .note(format!("command (erases the partition): mkfs.f2fs -s {sections} {PARTITION}"))
-            .note(format!(
-                "  why: sections of {} are whole allocation units, so cleaning copies none in part; mount with -o noatime",
-                size(sections * 2 * MIB)
-            ))
-            .note(format!(
-                "command (erases the partition): mkfs.ext4 -b 4096 -E stride={},stripe_width={} {PARTITION}",
-                unit / 4096,
-                au / 4096
-            ))
-            .note(format!(
-                "  why: {} and {} are the pieces it programs and manages; the allocator then keeps to them",
-                size(unit),
-                size(au)
-            ))
+        ext4(record, au, draft)
             .note("command: mount -o noatime,commit=60 (the last minute is lost when the power goes)")
             .note("  why: reading a file then writes nothing, and metadata is written once a minute rather than every five seconds")
             .note("not measured here: flashmark matrix measures file systems and schedulers on the medium itself")
             .done(),
     )
+}
+
+/// How ext4 is told of the pieces that are known.
+fn ext4(record: &Record, au: Option<u64>, draft: Draft) -> Draft {
+    let page = geometry::page_bytes(record).filter(|page| page.is_multiple_of(4 * KIB));
+    let au = au.filter(|au| au.is_multiple_of(4 * KIB));
+    let told = [("stride", page), ("stripe_width", au)].into_iter().filter_map(|(name, bytes)| Some(format!("{name}={}", bytes? / 4096)));
+    let told: Vec<String> = told.collect();
+    let known: Vec<String> = [page, au].into_iter().flatten().map(size).collect();
+    if told.is_empty() {
+        return draft.note(format!("command (erases the partition): mkfs.ext4 -b 4096 {PARTITION}"));
+    }
+    draft
+        .note(format!("command (erases the partition): mkfs.ext4 -b 4096 -E {} {PARTITION}", told.join(",")))
+        .note(format!("  why: {} are the pieces it programs and manages; the allocator then keeps to them", known.join(" and ")))
 }
 
 /// Where logs and temporary files go.
@@ -117,8 +148,12 @@ fn reserve(record: &Record, writes: &Figure) -> Option<Finding> {
         MediumKind::Ssd | MediumKind::Nvme | MediumKind::Emmc | MediumKind::Simulated | MediumKind::Sd | MediumKind::Usb
     );
     let discards = record.target.queue.as_ref().and_then(|queue| queue.discard_granularity_bytes).is_some_and(|bytes| bytes > 0);
-    let au = geometry::au_bytes(record).unwrap_or(4 * MIB).max(MIB);
-    let end = capacity / 10 * 9 / au * au / MIB;
+    // Where its unit is not known, ends of whole MiB are no claim about it.
+    let known = geometry::au_bytes(record).map(aligned);
+    let align = known.unwrap_or(MIB);
+    let end = capacity / 10 * 9 / align * align / MIB;
+    let unknown =
+        known.is_none().then(|| "its allocation unit was not found, so that the ends are not known to be those of one".to_owned());
     (kind && discards).then(|| {
         Draft::info(
             "advice-reserve",
@@ -126,7 +161,8 @@ fn reserve(record: &Record, writes: &Figure) -> Option<Finding> {
         )
         .figure(writes)
         .note(format!("command (erases everything): blkdiscard {DEVICE}"))
-        .note(format!("command (erases everything): parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB {end}MiB", (au / MIB).max(1)))
+        .note(format!("command (erases everything): parted -s -a none {DEVICE} mklabel gpt mkpart data {}MiB {end}MiB", align / MIB))
+        .notes(unknown)
         .done()
     })
 }
@@ -136,7 +172,7 @@ fn scheduler(record: &Record, writes: &Figure) -> Option<Finding> {
     let queue = record.target.queue.as_ref()?;
     let now = queue.scheduler.as_deref()?;
     let offered = |name: &str| queue.schedulers.iter().any(|scheduler| scheduler == name);
-    let stalls = crate::stalls::worst(record, 64 * KIB).is_some_and(|worst| worst.ns > 100_000_000);
+    let stalls = crate::stalls::everyday(record).and_then(|stalls| stalls.lasting()).is_some_and(|third| third.ns > 100_000_000);
     let (better, why) = if stalls && offered("bfq") {
         ("bfq", "single writes stall for long, and bfq lets reads go first meanwhile")
     } else if !stalls && writes.value > 10_000.0 && offered("none") {
@@ -171,4 +207,44 @@ fn trim(record: &Record) -> Option<Finding> {
     } else {
         Draft::info("advice-trim", "It takes no discards here: what was deleted stays occupied for its controller. Where the same card sits in another reader it may take them.").done()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{empty, iops};
+
+    fn slow(au_bytes: Option<u64>) -> Record {
+        let mut record =
+            Record { cells: vec![iops("random-write", 1, 4 * KIB, 2.1, 1), iops("random-write", 2, 16 * KIB, 2.0, 1)], ..empty() };
+        (record.medium.au_bytes, record.medium.capacity_bytes, record.medium.kind) = (au_bytes, Some(32 * GIB), MediumKind::Sd);
+        record.target.queue = Some(record::Queue { discard_granularity_bytes: Some(512), ..record::Queue::default() });
+        record
+    }
+
+    fn advice(record: &Record) -> String {
+        conclude(record).iter().map(|finding| format!("{}\n{}\n", finding.statement, finding.evidence.join("\n"))).collect()
+    }
+
+    #[test]
+    fn no_number_follows_from_a_unit_that_was_not_found() {
+        let text = advice(&slow(None));
+        assert!(text.contains("allocation unit was not found"), "{text}");
+        for guess in ["4 MiB", "8 MiB", "stripe_width", " -s "] {
+            assert!(!text.replace("parted -s", "parted").contains(guess), "{guess}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_advised_is_whole_units() {
+        let text = advice(&slow(Some(24 * MIB)));
+        assert!(text.contains("mkfs.f2fs -s 12 ") && text.contains("sections of 24 MiB are whole allocation units of 24 MiB"), "{text}");
+        assert!(text.contains("mkpart data 24MiB 100%") && !text.contains("32 MiB") && text.contains("stripe_width=6144"), "{text}");
+        for (au, expected) in [(512 * KIB, 1), (2 * MIB, 1), (3 * MIB, 3), (3 * MIB / 2, 3), (4 * MIB, 2), (6 * MIB, 3), (8 * MIB, 4)] {
+            let found = segments(au).unwrap();
+            assert_eq!(found, expected, "{au}");
+            assert!((found * SEGMENT_BYTES).is_multiple_of(au) && aligned(au).is_multiple_of(au) && aligned(au).is_multiple_of(MIB));
+        }
+        assert_eq!((segments(0), segments(GIB + 1)), (None, None));
+    }
 }

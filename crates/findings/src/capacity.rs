@@ -4,7 +4,7 @@ use record::units::Bytes;
 use record::{Cell, Finding, Record};
 
 use crate::draft::Draft;
-use crate::figure;
+use crate::{figure, gate};
 
 /// What the probe found, as its codes have it: 0 good, 1 damaged, 2 limbo, 3 wraparound, 4 chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,11 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [probe(record), verify(record)].into_iter().flatten().collect()
 }
 
+/// Whether the cell came to its end. Not asked of the whole run: what a fake is found by is of a fake.
+fn is_sound(cell: &Cell) -> bool {
+    gate::of_cell(cell).is_none()
+}
+
 /// A number of the probe: metrics of `other`, which may be zero.
 fn number(cell: &Cell, name: &str) -> Option<f64> {
     cell.metrics.other.get(name).map(|found| found.value).filter(|value| (0.0..MOST).contains(value))
@@ -39,7 +44,7 @@ fn number(cell: &Cell, name: &str) -> Option<f64> {
 
 /// What the probe found to be there, in bytes; none where it was not run, or not to its end.
 pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
-    let cell = record.cells_of("capacity").find(|cell| figure::is_sound(cell))?;
+    let cell = record.cells_of("capacity").find(|cell| is_sound(cell))?;
     Kind::of(number(cell, "type")?)?;
     number(cell, "real_bytes").map(|bytes| bytes as u64)
 }
@@ -47,19 +52,32 @@ pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
 /// Whether less is there than it says: by the probe, or because what was read back is, for a hundredth of the medium and more (our choice),
 /// data that was written to another address. Damage alone does not do that.
 pub(crate) fn is_fake(record: &Record) -> bool {
-    let probed = record.cells_of("capacity").find(|cell| figure::is_sound(cell)).and_then(|cell| Kind::of(number(cell, "type")?));
+    let probed = record.cells_of("capacity").find(|cell| is_sound(cell)).and_then(|cell| Kind::of(number(cell, "type")?));
     let mut sectors = Sectors::default();
-    let read_back = record.cells_of("verify").filter(|cell| cell.params.form.as_deref() == Some("read") && figure::is_sound(cell));
+    let read_back = record.cells_of("verify").filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
     read_back.for_each(|cell| sectors.add(cell));
     let folded = sectors.overwritten > 0 && sectors.overwritten >= sectors.good.saturating_add(sectors.bad()) / 100;
     matches!(probed, Some(Kind::Limbo | Kind::Wraparound | Kind::Chain)) || probed.is_none() && folded
+}
+
+/// Of the medium, what has to be read back as it was written for its capacity to be real; the rest is what a suite leaves at the end.
+const WHOLE: f64 = 0.99;
+
+/// Whether its capacity is known to be real: by the probe, or because all of it was written and read back.
+pub(crate) fn is_genuine(record: &Record) -> bool {
+    let probed = record.cells_of("capacity").filter(|cell| is_sound(cell)).find_map(|cell| Kind::of(number(cell, "type")?));
+    let mut sectors = Sectors::default();
+    let read_back = record.cells_of("verify").filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
+    read_back.for_each(|cell| sectors.add(cell));
+    let whole = record.medium.capacity_bytes.is_some_and(|bytes| bytes > 0 && sectors.span_bytes as f64 >= WHOLE * bytes as f64);
+    probed == Some(Kind::Good) || probed.is_none() && whole && sectors.good > 0 && sectors.bad() == 0
 }
 
 /// No medium has so many bytes, or sectors.
 const MOST: f64 = (1u64 << 60) as f64;
 
 fn probe(record: &Record) -> Option<Finding> {
-    let cell = record.cells_of("capacity").find(|cell| figure::is_sound(cell))?;
+    let cell = record.cells_of("capacity").find(|cell| is_sound(cell))?;
     let kind = Kind::of(number(cell, "type")?)?;
     let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
     let real = number(cell, "real_bytes").map(|bytes| bytes as u64);
@@ -163,7 +181,7 @@ impl Sectors {
         let first = number(cell, "first_bad_offset_bytes").map(|at| at as u64);
         self.first_bad_bytes = [self.first_bad_bytes, first].into_iter().flatten().min();
         self.span_bytes = self.span_bytes.saturating_add(cell.params.span_bytes.unwrap_or(0));
-        self.is_partial |= !figure::is_sound(cell);
+        self.is_partial |= !is_sound(cell);
     }
 
     fn bad(&self) -> u64 {
@@ -179,8 +197,7 @@ impl Sectors {
 
 fn verify(record: &Record) -> Option<Finding> {
     let is_read = |cell: &&Cell| cell.params.form.as_deref() == Some("read") && number(cell, "good_sectors").is_some();
-    let cells: Vec<&Cell> =
-        record.cells_of("verify").filter(is_read).filter(|cell| !cell.flags.iter().any(record::Flag::is_impossible)).collect();
+    let cells: Vec<&Cell> = record.cells_of("verify").filter(is_read).filter(|cell| !gate::is_impossible(cell)).collect();
     let mut sectors = Sectors::default();
     cells.iter().for_each(|cell| sectors.add(cell));
     let all = sectors.good.saturating_add(sectors.bad());

@@ -5,6 +5,7 @@ use record::{Cell, Content, Finding, Record};
 
 use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio};
+use crate::gate;
 
 /// Easy data this much faster than incompressible data is no accident (flash.md C2).
 const TELLING: f64 = 1.15;
@@ -54,7 +55,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
 /// Cells of a pair of tests, or of one test, that differ in content alone: (these, incompressible).
 fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
-    for easy in record.cells.iter().filter(|cell| figure::is_sound(cell) && cell.params.content.is_some_and(is_easy)) {
+    for easy in record.cells.iter().filter(|cell| gate::refusal(record, cell).is_none() && cell.params.content.is_some_and(is_easy)) {
         let counterpart = if easy.test == "zero-fill" { "random-fill" } else { easy.test.as_str() };
         let same = |cell: &&Cell| {
             let (a, b) = (&easy.params, &cell.params);

@@ -1,12 +1,12 @@
-//! Looking figures up in a record. Only sound ones are handed out: of cells that ended in order, without an impossible number, positive
+//! Looking figures up in a record. Only those are handed out that the gate lets through (`gate.rs`), and that are positive
 //! and finite. Everything that concludes goes through here, so a broken record leads to no finding rather than to a wrong one.
 
 use std::fmt;
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Cell, Estimate, Flag, Record};
+use record::{Axis, Bound, Cell, Estimate, Record};
 
-use crate::likelihood;
+use crate::{gate, likelihood};
 
 /// A sound figure of a cell.
 #[derive(Clone, Debug)]
@@ -16,11 +16,23 @@ pub(crate) struct Figure<'a> {
     pub value: f64,
     pub ci95: Option<[f64; 2]>,
     pub n: u64,
+    /// The side on which it bounds what lasts; `None` of a level.
+    pub bound: Option<Bound>,
 }
 
 impl<'a> Figure<'a> {
     /// A metric of a cell by its name in the record (`iops`, `bps`, or one of `other`).
     pub fn of(cell: &'a Cell, name: &'a str) -> Option<Figure<'a>> {
+        Figure::found(cell, name).filter(|_| gate::of_cell(cell).is_none())
+    }
+
+    /// The same of a cell that caught a passing state: a bound, and no level.
+    pub fn bounding(cell: &'a Cell, name: &'a str) -> Option<Figure<'a>> {
+        let bound = gate::bound(cell)?;
+        Some(Figure { bound: Some(bound), ci95: None, ..Figure::found(cell, name)? })
+    }
+
+    fn found(cell: &'a Cell, name: &'a str) -> Option<Figure<'a>> {
         let metrics = &cell.metrics;
         let found: Option<&Estimate> = match name {
             "iops" => metrics.iops.as_ref(),
@@ -29,7 +41,7 @@ impl<'a> Figure<'a> {
         };
         let Estimate { value, ci95, n } = *found?;
         let ci95 = ci95.filter(|[low, high]| low.is_finite() && high.is_finite() && *low <= *high && *high > 0.0);
-        (is_sound(cell) && value.is_finite() && value > 0.0).then_some(Figure { cell, name, value, ci95, n })
+        (value.is_finite() && value > 0.0).then_some(Figure { cell, name, value, ci95, n, bound: None })
     }
 
     /// The probability that it is above a threshold; `None` without an interval.
@@ -44,7 +56,16 @@ impl<'a> Figure<'a> {
 
     /// The figure with its unit: "2.31 IOPS".
     pub fn text(&self) -> String {
-        quantity(self.name, self.value)
+        self.bounded(&quantity(self.name, self.value))
+    }
+
+    /// The bare number: "2.31", or "at most 2.31".
+    pub fn number(&self) -> String {
+        self.bounded(&significant(self.value))
+    }
+
+    fn bounded(&self, text: &str) -> String {
+        self.bound.map_or_else(|| text.to_owned(), |bound| format!("{} {text}", bound.words()))
     }
 }
 
@@ -54,6 +75,7 @@ impl fmt::Display for Figure<'_> {
         write!(f, "{}: {}", named(self.cell), self.text())?;
         match self.ci95 {
             Some([low, high]) => write!(f, " ({}, n {})", between(self.name, low, high), self.n),
+            None if self.bound.is_some() => write!(f, " (a passing state, n {})", self.n),
             None => write!(f, " (n {}, too few for an interval)", self.n),
         }
     }
@@ -89,10 +111,17 @@ impl Ratio {
     }
 }
 
+impl Ratio {
+    /// "3.03 (2.9 to 3.2)": with its interval.
+    pub fn text(&self) -> String {
+        let ends = self.ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)));
+        format!("{}{}", significant(self.value), ends.unwrap_or_default())
+    }
+}
+
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ratio {}", significant(self.value))?;
-        self.ci95.map_or(Ok(()), |[low, high]| write!(f, " ({} to {})", significant(low), significant(high)))
+        write!(f, "ratio {}", self.text())
     }
 }
 
@@ -124,17 +153,13 @@ pub(crate) fn named(cell: &Cell) -> String {
     format!("{}{form}{block}", cell.id)
 }
 
-/// Ended in order, and nothing about it is impossible.
-pub(crate) fn is_sound(cell: &Cell) -> bool {
-    !cell.stop.cut_short() && !cell.flags.iter().any(Flag::is_impossible)
-}
-
-/// Sound cells of a test, in order.
+/// Cells of a test that the gate lets through, in order.
 pub(crate) fn cells<'a>(record: &'a Record, test: &'a str) -> impl Iterator<Item = &'a Cell> {
-    record.cells_of(test).filter(|cell| is_sound(cell))
+    let is_of_a_medium = gate::of_run(record).is_none();
+    record.cells_of(test).filter(move |cell| is_of_a_medium && gate::of_cell(cell).is_none())
 }
 
-/// Sound cells of a test that has one cell for each form.
+/// Of the cells of a test that has one for each form, that of this form.
 pub(crate) fn form<'a>(record: &'a Record, test: &'a str, form: &str) -> Option<&'a Cell> {
     cells(record, test).find(|cell| cell.params.form.as_deref() == Some(form))
 }
@@ -151,27 +176,75 @@ pub(crate) fn standard<'a>(record: &'a Record, test: &'a str, block_bytes: u64) 
 
 /// Random writes a second at a block size, sustained.
 pub(crate) fn random_write(record: &Record, block_bytes: u64) -> Option<Figure<'_>> {
-    Figure::of(standard(record, "random-write", block_bytes)?, "iops")
+    one_at_a_time(record, "random-write", block_bytes)
 }
 
-/// Random reads a second at a block size, one at a time.
+/// Random reads a second at a block size.
 pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<Figure<'_>> {
-    Figure::of(standard(record, "random-read", block_bytes)?, "iops")
+    one_at_a_time(record, "random-read", block_bytes)
 }
+
+/// What a test does with one I/O in flight, known with its interval.
+fn one_at_a_time<'a>(record: &'a Record, test: &'a str, block_bytes: u64) -> Option<Figure<'a>> {
+    Figure::of(standard(record, test, block_bytes).filter(|cell| in_flight(cell) == 1)?, "iops").filter(|figure| figure.ci95.is_some())
+}
+
+/// I/Os of a cell that are under way at once.
+pub(crate) fn in_flight(cell: &Cell) -> u64 {
+    u64::from(cell.params.queue_depth.max(1)) * u64::from(cell.params.threads.max(1))
+}
+
+/// What a test does at a block size with this many I/Os in flight or more, the best of it: which depth a medium likes is its own affair.
+pub(crate) fn deep<'a>(record: &'a Record, test: &'a str, block_bytes: u64, at_least: u64) -> Option<Figure<'a>> {
+    let fits = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && in_flight(cell) >= at_least;
+    let figures = cells(record, test).filter(fits).filter_map(|cell| Figure::of(cell, "iops")).filter(|figure| figure.ci95.is_some());
+    figures.max_by(|a, b| a.value.total_cmp(&b.value))
+}
+
+/// What random writes are bounded by where no level of them is known.
+pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<Figure<'_>> {
+    if gate::of_run(record).is_some() {
+        return None;
+    }
+    let fits = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && in_flight(cell) == 1 && gate::bound(cell).is_some();
+    Figure::bounding(record.cells_of("random-write").filter(fits).min_by_key(|cell| standing(cell))?, "iops")
+}
+
+/// Blocks from here on tell what a medium does in sequence; what smaller ones do is the way of the command.
+const IN_SEQUENCE: u64 = 64 << 10;
 
 /// The rate of a sequential test at the largest block up to 1 MiB, after every cache where that was measured.
 pub(crate) fn sequential<'a>(record: &'a Record, test: &'a str) -> Option<Figure<'a>> {
-    let largest = cells(record, test).filter_map(|cell| cell.params.block_bytes).filter(|bytes| *bytes <= 1 << 20).max()?;
-    let cell = standard(record, test, largest).filter(|_| largest >= 64 << 10)?;
-    Figure::of(cell, "sustained_bps").or_else(|| Figure::of(cell, "bps"))
+    let sizes = cells(record, test).filter_map(|cell| cell.params.block_bytes);
+    let largest = sizes.filter(|bytes| (IN_SEQUENCE..=1 << 20).contains(bytes)).max()?;
+    let cell = standard(record, test, largest)?;
+    Figure::of(cell, "sustained_bps").or_else(|| Figure::of(cell, "bps")).map(known_along).filter(|figure| figure.ci95.is_some())
 }
 
 /// The best honest word on sustained writing: the end of the `sustained` test, else sequential writes, else a fill with incompressible
-/// data, else `prime`.
+/// data, else `prime`. Of large blocks, and with its interval.
 pub(crate) fn sustained_write(record: &Record) -> Option<Figure<'_>> {
-    let sustained = || form(record, "sustained", "first").and_then(|cell| Figure::of(cell, "sustained_bps"));
-    let fill = |test| cells(record, test).find_map(|cell| Figure::of(cell, "bps"));
+    let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= IN_SEQUENCE);
+    let known = |figure: &Figure| figure.ci95.is_some();
+    let sustained = || form(record, "sustained", "first").and_then(|cell| Figure::of(cell, "sustained_bps")).map(known_along).filter(known);
+    let fill = |test| cells(record, test).filter(is_large).find_map(|cell| Figure::of(cell, "bps")).filter(known);
     sustained().or_else(|| sequential(record, "sequential-write")).or_else(|| fill("random-fill")).or_else(|| fill("prime"))
+}
+
+/// The end of a fill has no interval of its own: its windows have one, of their median, and the figure lies within it or widens it.
+fn known_along(figure: Figure<'_>) -> Figure<'_> {
+    if figure.ci95.is_some() || figure.name != "sustained_bps" {
+        return figure;
+    }
+    let along = figure.cell.series.iter().find(|series| series.y == Axis::Bps && matches!(series.x, Axis::Bytes | Axis::OffsetBytes));
+    let rates = along.map(|series| series.points.iter().map(|[_, bps]| *bps).filter(|bps| bps.is_finite() && *bps > 0.0));
+    let rates: Vec<f64> = rates.into_iter().flatten().collect();
+    let mut last: Vec<f64> = rates[rates.len() - rates.len() / 4..].to_vec();
+    last.sort_by(f64::total_cmp);
+    let ranks = stats::quantile_ranks(last.len() as u64, 0.5, 0.95);
+    let ends = ranks.and_then(|(low, high)| Some([*last.get(low.checked_sub(1)? as usize)?, *last.get(high.checked_sub(1)? as usize)?]));
+    let ci95 = ends.map(|[low, high]| [low.min(figure.value), high.max(figure.value)]);
+    Figure { ci95, ..figure }
 }
 
 /// "4 KiB".

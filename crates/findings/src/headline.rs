@@ -4,7 +4,7 @@ use record::collection::{Figure, Headline};
 use record::units::{KIB, MIB};
 use record::{Cell, Finding, Record, Severity};
 
-use crate::{TRICKS, capacity, conclude, figure, is_verdict, matrix, stalls};
+use crate::{TRICKS, capacity, conclude, figure, gate, is_verdict, matrix, stalls};
 
 /// The span most of a test's best cells have: the others were measured for comparison with them.
 fn usual_span(record: &Record, test: &str) -> Option<u64> {
@@ -33,8 +33,7 @@ pub fn streaming_cell<'a>(record: &'a Record, test: &'a str) -> Option<&'a Cell>
 pub fn headline(record: &Record) -> Headline {
     let findings = conclude(record);
     // The cells of a matrix are of many file systems: none of them stands for the medium.
-    let asked: &[Figure] =
-        if matrix::of(record).is_some() || record::strayed(&record.flags, &record.cells).is_some() { &[] } else { &Figure::ALL };
+    let asked: &[Figure] = if matrix::of(record).is_some() || gate::of_run(record).is_some() { &[] } else { &Figure::ALL };
     let figures = asked.iter().filter_map(|&wanted| Some((wanted, value(record, wanted)?))).collect();
     let verdict = findings.iter().find(|finding| finding.id == "verdict").map(|finding| finding.statement.clone());
     let mut faults: Vec<String> = findings.iter().filter(|finding| is_fault(finding)).map(|finding| finding.id.clone()).collect();
@@ -57,7 +56,7 @@ fn value(record: &Record, wanted: Figure) -> Option<f64> {
         Figure::RandomWrite16k => one_at_a_time(record, "random-write", 16 * KIB),
         Figure::RandomWrite64k => one_at_a_time(record, "random-write", 64 * KIB),
         Figure::RandomRead4k => one_at_a_time(record, "random-read", 4 * KIB),
-        Figure::WorstStall => stalls::worst(record, 64 * KIB).map(|worst| worst.ns as f64),
+        Figure::WorstStall => stalls::everyday(record).map(|stalls| stalls.worst().ns as f64),
         Figure::SequentialWrite => {
             let sustained = figure::form(record, "sustained", "first").and_then(|cell| rate(cell, "sustained_bps"));
             sustained.or_else(|| in_a_row(record, "sequential-write"))

@@ -2,42 +2,20 @@
 //! wishes 4 and 12).
 
 use record::units::{BytesPerSecond, KIB, significant};
-use record::{Ended, Finding, Flag, Record, Stop};
+use record::{Cell, Finding, Flag, Record};
 
 use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio};
+use crate::gate;
 
-/// `io-error`, `impossible`, `host`, `usb-split`.
+/// `impossible`, `host`, `usb-split`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    [io_error(record), impossible(record), host(record), usb_split(record)].into_iter().flatten().collect()
-}
-
-/// The medium failed.
-pub(crate) fn io_error(record: &Record) -> Option<Finding> {
-    let failed: Vec<_> = record.cells.iter().filter(|cell| cell.stop == Stop::Error).collect();
-    let first = failed.first()?;
-    let reason = first.reason.clone().unwrap_or_else(|| "no reason was recorded".into());
-    let statement = format!("It failed while it was measured ({}): {reason}. Do not trust data to it.", first.test);
-    let draft = if record.run.ended == Ended::Error {
-        Draft::failure("io-error", statement)
-    } else {
-        Draft::warning("io-error", format!("{} ended by an error: {reason}.", first.test))
-    };
-    Some(
-        draft
-            .notes(
-                failed
-                    .iter()
-                    .map(|cell| format!("{}: {}", figure::named(cell), cell.reason.as_deref().unwrap_or("no reason was recorded"))),
-            )
-            .done(),
-    )
+    [impossible(record), host(record), usb_split(record)].into_iter().flatten().collect()
 }
 
 /// Numbers that are not the medium's.
 fn impossible(record: &Record) -> Option<Finding> {
-    let flagged =
-        |cell: &record::Cell| cell.flags.iter().find(|flag| flag.is_impossible()).map(|flag| format!("{}: {flag}", figure::named(cell)));
+    let flagged = |cell: &Cell| cell.flags.iter().find(|flag| flag.is_impossible()).map(|flag| format!("{}: {flag}", figure::named(cell)));
     let lines: Vec<String> = record.cells.iter().filter_map(flagged).collect();
     let of_run: Vec<String> = record.flags.iter().filter(|flag| flag.is_impossible()).map(ToString::to_string).collect();
     if lines.is_empty() && of_run.is_empty() {
@@ -57,18 +35,9 @@ fn impossible(record: &Record) -> Option<Finding> {
 /// Reading this close to what the link carries is reading as fast as the link.
 const LINK_BOUND: f64 = 0.85;
 
-/// From this load a core on, every comparison of two rates may be one of two moments.
-const CLOUDING_LOAD: f64 = 1.0;
-
-/// Whether what was measured may be the host's doing to a degree that no trick of a controller can be told from it: the device lies in the
-/// host's page cache, or the processor had other work all the time.
-pub(crate) fn clouds(record: &Record) -> bool {
-    let of_run = record.flags.iter().any(|flag| match flag {
-        Flag::HostCached => true,
-        Flag::BusyHost { load_per_core } => *load_per_core >= CLOUDING_LOAD,
-        _ => false,
-    });
-    of_run || record.cells.iter().any(|cell| cell.flags.contains(&Flag::HostCached))
+/// Cells in which the host stood still for so long that nothing is said against the medium from them.
+fn stood_still(record: &Record) -> Vec<&Cell> {
+    record.cells.iter().filter(|cell| gate::disturbed(cell).is_some()).collect()
 }
 
 /// What of the host may have limited the medium.
@@ -103,7 +72,7 @@ fn host(record: &Record) -> Option<Finding> {
         && record
             .cells
             .iter()
-            .any(|cell| figure::is_sound(cell) && cell.params.path == record::Path::Buffered && crate::verdict::writes(cell))
+            .any(|cell| gate::of_cell(cell).is_none() && cell.params.path == record::Path::Buffered && crate::verdict::writes(cell))
     {
         limits.push("writeback throttling is on and slows buffered writes".into());
     }
@@ -119,8 +88,19 @@ fn host(record: &Record) -> Option<Finding> {
         |wanted: fn(&Flag) -> bool| record.flags.iter().chain(record.cells.iter().flat_map(|cell| &cell.flags)).find(|flag| wanted(flag));
     limits.extend(of_run(|flag| matches!(flag, Flag::BusyHost { .. })).map(ToString::to_string));
     limits.extend(of_run(|flag| matches!(flag, Flag::HostCached)).map(ToString::to_string));
-    if clouds(record) {
+    if gate::is_host_cached(record) {
         limits.push("tricks of its controller could not be told from that, and none is claimed".into());
+    }
+    let still = stood_still(record);
+    if !still.is_empty() {
+        limits.push(format!(
+            "it stood still itself during {} of {} cells; no trick and no stall is concluded from these",
+            still.len(),
+            record.cells.len()
+        ));
+        evidence.extend(still.iter().map(|cell| {
+            format!("{}: the host stood still for {} % of it", figure::named(cell), significant(100.0 * gate::stood_still_share(cell)))
+        }));
     }
     if limits.is_empty() {
         return None;

@@ -14,15 +14,19 @@ mod advice;
 mod caches;
 mod capacity;
 mod classes;
+mod commits;
 mod compare;
+mod conditions;
 mod content;
 mod draft;
+mod failing;
 mod figure;
+mod flush;
+pub mod gate;
 mod geometry;
 mod headline;
 mod host;
 mod identity;
-mod lasting;
 mod lent;
 mod likelihood;
 pub mod matrix;
@@ -135,6 +139,24 @@ const TRICKS: [&str; 9] = [
     "pattern-cheat",
 ];
 
+/// What is still said of a medium that fails a check: what the check found, and what the medium says of its health. Whoever must copy data off it or
+/// throw it away needs no class and no file system.
+const BESIDE_FAULTS: [&str; 13] = [
+    "not-put-back",
+    "claim",
+    "class-claim",
+    "capacity",
+    "verify",
+    "counterfeit-hints",
+    "io-error",
+    "health",
+    "wear",
+    "standstill",
+    "stalls",
+    "impossible",
+    "host",
+];
+
 /// All conclusions of a record, the verdict first, then failures, warnings, and what is good to know.
 pub fn conclude(record: &Record) -> Vec<Finding> {
     conclude_for(record, &[])
@@ -146,7 +168,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     if let Some(matrix) = matrix::of(record) {
         return matrix.findings();
     }
-    // The one gate for memory and caches: what is no medium's leads to no conclusion on one.
+    // What is no medium's leads to no conclusion on one.
     if let Some(findings) = stray::conclude(record, wanted) {
         return lent::conclude(record).into_iter().chain(findings).collect();
     }
@@ -155,36 +177,51 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     rest.extend(capacity::conclude(record));
     rest.extend(identity::conclude(record));
     rest.extend(wear::conclude(record));
+    rest.extend(failing::conclude(record));
     rest.extend(host::conclude(record));
     rest.extend(random_write::conclude(record));
     rest.extend(standstill::conclude(record));
-    rest.extend(stalls::conclude(record));
-    rest.extend(content::conclude(record));
-    rest.extend(caches::conclude(record));
-    rest.extend(throttling::conclude(record));
-    rest.extend(tricks::conclude(record));
-    rest.extend(places::conclude(record));
-    rest.extend(geometry::conclude(record));
-    rest.extend(uflip::conclude(record));
-    rest.extend(write_unit::conclude(record));
-    rest.extend(open_aus::conclude(record));
+    rest.extend(accusations(record));
     rest.extend(classes::conclude(record));
-    // What the host's memory answered, or a processor that had no time, looks like any trick.
-    if host::clouds(record) {
-        rest.retain(|finding| !TRICKS.contains(&finding.id.as_str()));
-    }
     // The loudest first, otherwise in this order; advice follows from all of it.
     rest.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let is_fault = |finding: &&Finding| finding.severity == record::Severity::Failure && finding.id != "claim";
-    let faults: Vec<&Finding> = rest.iter().filter(is_fault).collect();
+    let faults: Vec<Finding> = rest.iter().filter(is_fault).cloned().collect();
+    if !faults.is_empty() {
+        rest.retain(|finding| BESIDE_FAULTS.contains(&finding.id.as_str()));
+    }
     let mut findings: Vec<Finding> = lent::conclude(record).into_iter().collect();
     findings.extend(verdict::conclude(record, wanted, &faults));
     if !findings.iter().any(is_verdict) {
         findings.extend(verdict::of_checks(&rest));
     }
     findings.extend(rest);
-    findings.extend(advice::conclude(record));
+    if faults.is_empty() {
+        findings.extend(advice::conclude(record));
+    }
     findings
+}
+
+/// What is said against a medium, or of how it is made: from cells in which the host did not stand still.
+fn accusations(record: &Record) -> Vec<Finding> {
+    let quiet = gate::undisturbed(record);
+    let mut found = Vec::new();
+    found.extend(stalls::conclude(&quiet));
+    found.extend(content::conclude(&quiet));
+    found.extend(caches::conclude(&quiet));
+    found.extend(throttling::conclude(&quiet));
+    found.extend(tricks::conclude(&quiet));
+    found.extend(flush::conclude(&quiet));
+    found.extend(places::conclude(&quiet));
+    found.extend(geometry::conclude(&quiet));
+    found.extend(uflip::conclude(&quiet));
+    found.extend(write_unit::conclude(&quiet));
+    found.extend(open_aus::conclude(&quiet));
+    // What the host's memory answered looks like any trick.
+    if gate::is_host_cached(record) {
+        found.retain(|finding| !TRICKS.contains(&finding.id.as_str()));
+    }
+    found
 }
 
 /// The page of a finding, from the root of the project's sources; `None` for an id that is not ours.

@@ -4,13 +4,16 @@ use record::units::{MIB, significant};
 use record::{Cell, Finding, Record};
 
 use crate::draft::Draft;
-use crate::figure::{self, Figure};
+use crate::figure::{self, Figure, Ratio};
 
 /// The cliff: less than half the rate of one unit...
 const RATE: f64 = 0.5;
 /// ...and more than two and a half times the median latency. flash.md B3.4 has five times; units of 1 MiB that are copied fast cost only three
 /// (family Log4 of flash.md E2), and a median does not move that far by chance.
 const LATENCY: f64 = 2.5;
+
+/// Nothing makes writing to several units in turn this much faster than to one, but a medium that still paid for what came before.
+const UNSETTLED: f64 = 2.0;
 
 /// A step of the search: so many units in turn.
 struct Step<'a> {
@@ -48,9 +51,16 @@ fn median_ns(cell: &Cell) -> Option<f64> {
     cell.metrics.latency_ns.as_ref().map(typical).filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
-/// The limit among these steps; `None` without a step for a single unit, or with one only.
-fn limit(steps: &[Step]) -> Option<Limit> {
+/// The step that was too fast for a single unit to be a yardstick, where there is one.
+fn unsettled<'a, 'b>(steps: &'b [Step<'a>]) -> Option<(&'b Step<'a>, &'b Step<'a>)> {
     let one = steps.first().filter(|step| step.units == 1)?;
+    let fastest = steps.iter().max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
+    (fastest.rate.value > UNSETTLED * one.rate.value).then_some((one, fastest))
+}
+
+/// The limit among these steps; `None` without a step for a single unit, with one only, and where the medium had not come to rest.
+fn limit(steps: &[Step]) -> Option<Limit> {
+    let one = steps.first().filter(|step| step.units == 1 && unsettled(steps).is_none())?;
     let is_cliff = |step: &Step| {
         let slow = step.rate.value < RATE * one.rate.value;
         // A cell with too few writes for a median is judged by its rate, which the same cliff brings down as far.
@@ -155,7 +165,20 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     findings
 }
 
+/// Said where the search began before the medium was at rest: no limit.
+fn not_at_rest(one: &Step, fastest: &Step) -> Finding {
+    let statement = format!(
+        "How many units it keeps open cannot be told here: writing to {} in turn was {} times as fast as writing to one, so it had not come to rest.",
+        fastest.units,
+        Ratio::of(&fastest.rate, &one.rate).text()
+    );
+    Draft::info("open-units", statement).figures([&one.rate, &fastest.rate]).note("flash.md B3.4").done()
+}
+
 fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
+    if let Some((one, fastest)) = unsettled(steps) {
+        return Some(not_at_rest(one, fastest));
+    }
     let found = limit(steps)?;
     let measured = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
     let draft = match found {

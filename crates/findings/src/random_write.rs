@@ -54,7 +54,8 @@ fn yardstick(record: &Record) -> Option<Finding> {
         () if times < 1.0 => Draft::warning("random-write", statement).surely(below),
         () => Draft::info("random-write", statement).surely(above),
     };
-    Some(draft.figures(&figures).note("yardstick: 90 IOPS (flash.md E3)").done())
+    let over_disk = format!("{} over the yardstick of 90 IOPS is {} (flash.md E3)", significant(weaker.value), significant(times));
+    Some(draft.figures(&figures).note(over_disk).done())
 }
 
 /// Small writes take a fast way that larger ones do not.

@@ -1,4 +1,7 @@
 //! The longest single writes: what breaks loggers, databases and recordings (peers.md wish 5).
+//!
+//! One long write may be the host's doing. What is said of a medium rests on the third longest of a set of writes, so on three events at
+//! least; a longer one is told apart.
 
 use std::fmt;
 
@@ -6,68 +9,141 @@ use record::units::{KIB, Nanos, significant};
 use record::{Cell, Finding, Record};
 
 use crate::draft::Draft;
-use crate::figure;
 use crate::verdict::{SDHC_BYTES, writes};
+use crate::{figure, gate};
 
 /// Limits that stalls are counted against, in nanoseconds; the second and third are how long an SDHC and an SDXC card may be busy
 /// (peers.md wish 5).
 const LIMITS_NS: [u64; 4] = [100_000_000, 250_000_000, 500_000_000, 1_000_000_000];
+/// So many events are no accident: fewer cannot be told from the host's.
+pub(crate) const EVENTS: usize = 3;
 
-/// The longest single write of some cells.
-pub(crate) struct Worst<'a> {
-    pub ns: u64,
-    pub cell: &'a Cell,
+/// A set of writes, by its longest.
+pub(crate) struct Stalls<'a> {
+    /// The longest, the longest first; at most [`EVENTS`].
+    longest: Vec<(u64, &'a Cell)>,
     /// Of so many.
     pub n: u64,
 }
 
-impl fmt::Display for Worst<'_> {
+/// How long a write took, and in which cell.
+#[derive(Clone, Copy)]
+pub(crate) struct Event<'a> {
+    pub ns: u64,
+    pub cell: &'a Cell,
+}
+
+impl<'a> Stalls<'a> {
+    /// The longest write of all, whoever made it long.
+    pub fn worst(&self) -> Event<'a> {
+        let (ns, cell) = self.longest[0];
+        Event { ns, cell }
+    }
+
+    /// What [`EVENTS`] writes took at the least: so long a write is the medium's. `None` of fewer writes.
+    pub fn lasting(&self) -> Option<Event<'a>> {
+        self.longest.get(EVENTS - 1).map(|(ns, cell)| Event { ns: *ns, cell })
+    }
+
+    /// "1 of 30099 writes took 6.90 s; one event cannot be told from the host's": where the longest are fewer than decide, and longer than
+    /// what may be waited for.
+    pub fn too_few(&self, limit_ns: u64) -> Option<String> {
+        let many = self.longest.iter().filter(|(ns, _)| *ns > limit_ns).count();
+        let took = Nanos(self.longest[0].0);
+        match many {
+            0 => None,
+            1 => Some(format!("one write of {} took {took}; one event cannot be told from the host's", self.n)),
+            many if many < EVENTS => {
+                Some(format!("{many} writes of {} took up to {took}; so few events cannot be told from the host's", self.n))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Stalls<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: slowest of {} writes {}", figure::named(self.cell), self.n, Nanos(self.ns))
+        let Event { ns, cell } = self.worst();
+        write!(f, "{}: slowest of {} writes {}", figure::named(cell), self.n, Nanos(ns))?;
+        match self.lasting() {
+            Some(third) => write!(f, ", the third slowest {} ({})", Nanos(third.ns), figure::named(third.cell)),
+            None => write!(f, ", too few writes to tell from the host's"),
+        }
     }
 }
 
 /// Tests whose small writes are those of work: at random, in a row, in files. All others provoke a medium on purpose (writes beside its units, more
 /// open units than it has, flushes one after the other), and how long it stands still then says nothing of work.
-pub(crate) const EVERYDAY: [&str; 9] =
-    ["random-write", "sector-write", "sequential-write", "record-ops", "logger", "sqlite", "rrd", "untar", "boot"];
+pub(crate) const EVERYDAY: [&str; 11] =
+    ["commit", "log-append", "random-write", "sector-write", "sequential-write", "record-ops", "logger", "sqlite", "rrd", "untar", "boot"];
 /// What a data logger does: records one after the other, and single small writes.
-pub(crate) const LOGGING: [&str; 5] = ["logger", "record-ops", "sequential-write", "random-write", "sector-write"];
+pub(crate) const LOGGING: [&str; 6] = ["log-append", "logger", "record-ops", "sequential-write", "random-write", "sector-write"];
 /// What a database does: pages at random, and a journal in files.
-pub(crate) const COMMITTING: [&str; 4] = ["sqlite", "record-ops", "random-write", "sector-write"];
+pub(crate) const COMMITTING: [&str; 5] = ["commit", "sqlite", "record-ops", "random-write", "sector-write"];
 
-/// The longest single write of up to this many bytes among the tests that do what work does.
-pub(crate) fn worst(record: &Record, up_to_bytes: u64) -> Option<Worst<'_>> {
-    worst_in(record, &EVERYDAY, up_to_bytes)
+/// The longest writes of up to 64 KiB among the tests that do what work does.
+pub(crate) fn everyday(record: &Record) -> Option<Stalls<'_>> {
+    of_tests(record, &EVERYDAY)
 }
 
-/// The longest single write of up to this many bytes among these tests.
-pub(crate) fn worst_in<'a>(record: &'a Record, tests: &[&str], up_to_bytes: u64) -> Option<Worst<'a>> {
-    worst_of(record, |cell| tests.contains(&cell.test.as_str()), up_to_bytes)
+/// The longest writes of up to 64 KiB among these tests.
+pub(crate) fn of_tests<'a>(record: &'a Record, tests: &[&str]) -> Option<Stalls<'a>> {
+    of(record, |cell| tests.contains(&cell.test.as_str()), 64 * KIB)
 }
 
-/// The longest single write of up to this many bytes among these cells. A test that reckons several I/Os as one (`ext2-fill`'s files) has no
-/// block size, and is not among them.
-pub(crate) fn worst_of(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64) -> Option<Worst<'_>> {
-    let fits = |cell: &&Cell| {
-        figure::is_sound(cell) && writes(cell) && wanted(cell) && cell.params.block_bytes.is_some_and(|bytes| bytes <= up_to_bytes)
+/// Cells whose writes of up to this many bytes are looked at. A test that reckons several I/Os as one (`ext2-fill`'s files) has no
+/// block size, and is not among them; neither is one in which the host stood still.
+fn looked_into(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64) -> impl Iterator<Item = &Cell> {
+    let is_of_a_medium = gate::of_run(record).is_none();
+    // How long a single write takes is no matter of levels: one of a passing state is as long.
+    let may_be_used = |cell: &Cell| gate::of_cell(cell).is_none() || gate::bound(cell).is_some();
+    record.cells.iter().filter(move |cell| {
+        is_of_a_medium
+            && may_be_used(cell)
+            && gate::disturbed(cell).is_none()
+            && writes(cell)
+            && wanted(cell)
+            && cell.params.block_bytes.is_some_and(|bytes| bytes <= up_to_bytes)
+    })
+}
+
+/// The longest writes of up to this many bytes among these cells; `None` where there are none.
+pub(crate) fn of(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64) -> Option<Stalls<'_>> {
+    let mut stalls = Stalls { longest: Vec::new(), n: 0 };
+    for cell in looked_into(record, wanted, up_to_bytes) {
+        let (longest, n) = longest_of(cell);
+        stalls.longest.extend(longest.into_iter().filter(|ns| *ns > 0).map(|ns| (ns, cell)));
+        stalls.n = stalls.n.saturating_add(n);
+    }
+    // Stable, so that of equals the first cell is named.
+    stalls.longest.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
+    stalls.longest.truncate(EVENTS);
+    (!stalls.longest.is_empty()).then_some(stalls)
+}
+
+/// The longest writes that a cell measured, at most [`EVENTS`], and how many it measured. Only the longest is known where its times were not kept.
+fn longest_of(cell: &Cell) -> (Vec<u64>, u64) {
+    let Some(latency) = &cell.metrics.latency_ns else {
+        let told = cell.metrics.other.get("worst_stall_ns").filter(|told| told.value.is_finite() && told.value > 0.0);
+        return told.map_or((Vec::new(), 0), |told| (vec![told.value as u64], told.n.max(cell.ops)));
     };
-    let worst = record.cells.iter().filter(fits).filter_map(|cell| {
-        let latency = cell.metrics.latency_ns.as_ref().map_or(0, |latency| latency.max);
-        let stall = cell.metrics.other.get("worst_stall_ns").map_or(0.0, |found| found.value);
-        let ns = latency.max(if stall.is_finite() && stall > 0.0 { stall as u64 } else { 0 });
-        (ns > 0 && cell.ops > 0).then_some(Worst { ns, cell, n: cell.ops })
-    });
-    worst.max_by_key(|worst| worst.ns)
+    let Some(histogram) = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty()) else {
+        return (vec![latency.max], cell.ops.max(latency.n));
+    };
+    let n = histogram.len();
+    let ranks = (1..EVENTS as u64).filter_map(|behind| n.checked_sub(behind)).filter(|rank| *rank > 0);
+    // The histogram has three digits: no other write was longer than the longest.
+    let others = ranks.map(|rank| histogram.order_statistic(rank).min(latency.max.max(1)));
+    (std::iter::once(latency.max).chain(others).collect(), n)
 }
 
-/// The tests whose writes were looked at, for the evidence: "of random-write and sector-write".
+/// The tests whose writes were looked at, for the evidence: "small writes of random-write, sector-write".
 pub(crate) fn looked_at(record: &Record, tests: &[&str]) -> String {
-    let has = |test: &&str| worst_of(record, |cell| cell.test == *test, 64 * KIB).is_some();
+    let has = |test: &&str| of_tests(record, &[test]).is_some();
     format!("small writes of {}", tests.iter().copied().filter(|test| has(test)).collect::<Vec<_>>().join(", "))
 }
 
-/// What the histograms of the small writes of work say.
+/// What the histograms of the small writes of work say: the same writes as the longest are of, where their times were kept.
 struct Count {
     writes: u64,
     bytes: u64,
@@ -76,13 +152,8 @@ struct Count {
 
 fn count(record: &Record) -> Count {
     let mut count = Count { writes: 0, bytes: 0, above: [0; 4] };
-    let small = |cell: &&Cell| {
-        figure::is_sound(cell)
-            && writes(cell)
-            && EVERYDAY.contains(&cell.test.as_str())
-            && cell.params.block_bytes.is_some_and(|bytes| bytes <= 64 * KIB)
-    };
-    for (cell, histogram) in record.cells.iter().filter(small).filter_map(|cell| Some((cell, cell.histogram.as_ref()?))) {
+    let cells = looked_into(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
+    for (cell, histogram) in cells.filter_map(|cell| Some((cell, cell.histogram.as_ref()?))) {
         count.writes += histogram.len();
         count.bytes = count.bytes.saturating_add(cell.bytes);
         for (above, limit_ns) in count.above.iter_mut().zip(LIMITS_NS) {
@@ -92,37 +163,123 @@ fn count(record: &Record) -> Count {
     count
 }
 
+/// The longest write before a cell measured, where it was longer than those that it measured: (ns, of how many writes, cell). These fill what makes the
+/// first writes fast, and are another set.
+fn before(record: &Record) -> Option<(u64, u64, &Cell)> {
+    let cells = looked_into(record, |cell| EVERYDAY.contains(&cell.test.as_str()), 64 * KIB);
+    let longer = cells.filter_map(|cell| {
+        let (told, latency) = (cell.metrics.other.get("worst_stall_ns")?, cell.metrics.latency_ns.as_ref()?);
+        let n = told.n.checked_sub(latency.n).filter(|n| *n > 0)?;
+        (told.value.is_finite() && told.value > latency.max as f64).then_some((told.value as u64, n, cell))
+    });
+    longer.max_by_key(|(ns, ..)| *ns)
+}
+
 /// `stalls`: the slowest small write of work, how many were longer than what a card may be busy, and how many that is in each GB. What tests
 /// provoked on purpose is evidence only.
 pub(crate) fn conclude(record: &Record) -> Option<Finding> {
-    let worst = worst(record, 64 * KIB)?;
+    let stalls = everyday(record)?;
     let count = count(record);
     let sdhc = record.medium.capacity_bytes.is_none_or(|bytes| bytes <= SDHC_BYTES);
     let (limit_ns, card) = if sdhc { (LIMITS_NS[1], "up to 32 GB") } else { (LIMITS_NS[2], "above 32 GB") };
     let beyond = count.above[if sdhc { 1 } else { 2 }];
-    let statement = match beyond {
-        0 if worst.ns <= limit_ns => {
-            format!("The slowest small write took {}; an SD card {card} may be busy for {}.", Nanos(worst.ns), Nanos(limit_ns))
+    let slowest = format!("The slowest of {} small writes took {}", stalls.n, Nanos(stalls.worst().ns));
+    let is_too_long = stalls.lasting().is_some_and(|third| third.ns > limit_ns);
+    let statement = match stalls.too_few(limit_ns) {
+        Some(_) if stalls.longest.iter().filter(|(ns, _)| *ns > limit_ns).count() == 1 => {
+            let n = stalls.n;
+            format!("One small write of {n} took {}; one event cannot be told from the host's.", Nanos(stalls.worst().ns))
         }
-        0 => {
-            format!("The slowest small write took {}, longer than the {} an SD card {card} may be busy.", Nanos(worst.ns), Nanos(limit_ns))
+        Some(_) => format!("{slowest}; so few events cannot be told from the host's."),
+        None if !is_too_long => format!("{slowest}; an SD card {card} may be busy for {}.", Nanos(limit_ns)),
+        None if beyond < EVENTS as u64 => format!("{slowest}, longer than the {} an SD card {card} may be busy.", Nanos(limit_ns)),
+        None if count.writes == stalls.n => {
+            format!("{slowest}; {beyond} took longer than the {} an SD card {card} may be busy.", Nanos(limit_ns))
         }
-        _ => format!(
-            "The slowest small write took {}; {} of {} small writes took longer than the {} an SD card {card} may be busy.",
-            Nanos(worst.ns),
-            beyond,
+        None => format!(
+            "{slowest}; of the {} whose times were kept {beyond} took longer than the {} an SD card {card} may be busy.",
             count.writes,
             Nanos(limit_ns)
         ),
     };
-    let draft = if worst.ns > limit_ns { Draft::warning("stalls", statement) } else { Draft::info("stalls", statement) };
+    let draft = if is_too_long { Draft::warning("stalls", statement) } else { Draft::info("stalls", statement) };
     let per_gb = |above: u64| if count.bytes == 0 { "-".to_owned() } else { significant(above as f64 / (count.bytes as f64 / 1e9)) };
     let line = |(limit_ns, above): (u64, u64)| {
         format!("longer than {}: {above} of {} small writes, {} in each GB", Nanos(limit_ns), count.writes, per_gb(above))
     };
     let counted = (count.writes > 0).then(|| LIMITS_NS.into_iter().zip(count.above).map(line)).into_iter().flatten();
-    let provoked = worst_of(record, |cell| !EVERYDAY.contains(&cell.test.as_str()), 64 * KIB).filter(|provoked| provoked.ns > worst.ns);
+    let longest_ns = stalls.worst().ns;
+    let before = before(record).filter(|(ns, ..)| *ns > longest_ns).map(|(ns, n, cell)| {
+        format!("{}: slowest of {n} writes before it measured, which filled its cache, {}", figure::named(cell), Nanos(ns))
+    });
+    let provoked = of(record, |cell| !EVERYDAY.contains(&cell.test.as_str()), 64 * KIB).filter(|provoked| provoked.worst().ns > longest_ns);
     let provoked = provoked.map(|provoked| format!("provoked on purpose, and not counted: {provoked}"));
-    let draft = draft.note(worst.to_string()).notes(counted).note(looked_at(record, &EVERYDAY)).notes(provoked);
-    Some(draft.note("busy limits of the SD specification: 250 ms, SDXC 500 ms").done())
+    let draft = draft.note(stalls.to_string()).notes(counted).note(looked_at(record, &EVERYDAY)).notes(before).notes(provoked);
+    Some(draft.note("busy limits of the SD specification: 250 ms, SDXC 500 ms; three events decide, fewer may be the host's").done())
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Estimate, Histogram};
+
+    use super::*;
+    use crate::testing::{empty, iops};
+
+    /// Log lines of which these few took so long, and all others 2 ms.
+    fn lines(n: u64, long_ns: &[u64]) -> Record {
+        let mut cell = iops("random-write", 1, 4 * KIB, 490.0, 0);
+        let mut histogram = Histogram::default();
+        histogram.record_n(2_000_000, n - long_ns.len() as u64);
+        long_ns.iter().for_each(|ns| histogram.record(*ns));
+        let latency = cell.metrics.latency_ns.as_mut().unwrap();
+        (latency.max, latency.n, cell.ops) = (long_ns.iter().copied().max().unwrap_or(2_000_000), n, n);
+        cell.histogram = Some(histogram);
+        Record { cells: vec![cell], ..empty() }
+    }
+
+    fn told(record: &Record, id: &str) -> Finding {
+        crate::conclude(record).into_iter().find(|finding| finding.id == id).unwrap()
+    }
+
+    #[test]
+    fn one_stall_of_the_host_condemns_no_card() {
+        let one = lines(30_099, &[6_900_000_000]);
+        insta::assert_snapshot!(told(&one, "stalls").statement, @"One small write of 30099 took 6.90 s; one event cannot be told from the host's.");
+        assert_eq!(told(&one, "stalls").severity, record::Severity::Info);
+        let logger = told(&one, "verdict-logger");
+        assert!(logger.statement.starts_with("Good as a data logger's store"), "{}", logger.statement);
+        assert!(
+            logger.evidence.contains(&"one write of 30099 took 6.90 s; one event cannot be told from the host's".to_owned()),
+            "{logger:#?}"
+        );
+        let two = lines(30_099, &[6_900_000_000, 7_000_000_000]);
+        assert!(told(&two, "verdict-logger").statement.starts_with("Good"), "two may be the host's too");
+        let three = lines(30_099, &[6_900_000_000; 3]);
+        assert!(told(&three, "verdict-logger").statement.starts_with("Unusable"), "{:?}", told(&three, "verdict-logger"));
+        assert_eq!(told(&three, "stalls").severity, record::Severity::Warning);
+    }
+
+    #[test]
+    fn the_slowest_and_the_counts_are_of_one_set() {
+        let mut record = lines(5373, &[]);
+        let before = Estimate { value: 4.02e9, ci95: None, n: 5373 + 82 };
+        record.cells[0].metrics.other.insert("worst_stall_ns".into(), before);
+        let finding = told(&record, "stalls");
+        insta::assert_snapshot!(finding.statement, @"The slowest of 5373 small writes took 2.00 ms; an SD card up to 32 GB may be busy for 250 ms.");
+        let is_named = |line: &String| line.contains("slowest of 82 writes before it measured, which filled its cache, 4.02 s");
+        assert!(finding.evidence.iter().any(is_named), "{finding:#?}");
+        assert!(finding.evidence.contains(&"longer than 1.00 s: 0 of 5373 small writes, 0 in each GB".to_owned()), "{finding:#?}");
+    }
+
+    #[test]
+    fn cells_in_which_the_host_stood_still_tell_no_stall() {
+        let mut record = lines(30_099, &[6_900_000_000; 5]);
+        record.cells[0].elapsed_ns = 60_000_000_000;
+        record.cells[0].flags.push(record::Flag::HostStoodStill { stood_still_ns: 30_000_000_000, left_out: 4 });
+        assert!(conclude(&record).is_none());
+        let host = told(&record, "host");
+        assert!(host.statement.contains("stood still itself during 1 of 1 cells"), "{}", host.statement);
+        record.cells[0].flags = vec![record::Flag::BusyHost { load_per_core: 30.0 }];
+        assert!(conclude(&record).is_some(), "a load average decides nothing");
+    }
 }

@@ -4,7 +4,7 @@ use record::units::Nanos;
 use record::{Cell, Direction, Finding, Record, Sample};
 
 use crate::draft::Draft;
-use crate::figure;
+use crate::{figure, gate};
 
 /// Linux gives a command to a disk 30 s before it aborts it and resets the device (`SD_TIMEOUT`, drivers/scsi/sd.h).
 const LONG_NS: u64 = 30_000_000_000;
@@ -41,9 +41,8 @@ fn standing(cell: &Cell) -> Option<u64> {
     let depth = u64::from(cell.params.queue_depth.max(1)) * u64::from(cell.params.threads.max(1));
     let block_bytes = cell.params.block_bytes?;
     let limit_ns = LONG_NS.saturating_add(block_bytes.saturating_mul(NS_PER_BYTE)).saturating_mul(depth);
-    let is_impossible = cell.flags.iter().any(record::Flag::is_impossible);
     let longest_ns = cell.metrics.latency_ns.as_ref()?.max;
-    (longest_ns > limit_ns && !is_impossible).then_some(longest_ns)
+    (longest_ns > limit_ns && !gate::is_impossible(cell)).then_some(longest_ns)
 }
 
 /// The longest time in which the kernel counted no I/O as done and one as in flight, while we went on looking: a machine that stands still does not look.

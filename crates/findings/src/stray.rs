@@ -3,7 +3,7 @@
 use record::{Finding, Record, strayed};
 
 use crate::draft::Draft;
-use crate::host;
+use crate::failing;
 use crate::uses::Use;
 use crate::verdict;
 
@@ -26,7 +26,7 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use]) -> Option<Vec<Finding>> 
     if record.medium.claims.is_some() {
         findings.push(Draft::warning("claim", format!("Whether it is what the box claims cannot be told here: {why}.")).done());
     }
-    findings.extend(host::io_error(record));
+    findings.extend(failing::conclude(record));
     Some(findings)
 }
 

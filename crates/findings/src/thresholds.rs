@@ -11,12 +11,14 @@ pub(crate) struct Class {
     pub read_bps: Option<f64>,
     /// Random reads and writes of 4 KiB a second.
     pub random: Option<[f64; 2]>,
+    /// Whether these are with a command queue, and not one at a time.
+    pub is_queued: bool,
     /// Who says so.
     pub source: &'static str,
 }
 
 const fn sequential(name: &'static str, megabytes: u32, source: &'static str) -> Class {
-    Class { name, write_bps: megabytes as f64 * 1e6, read_bps: None, random: None, source }
+    Class { name, write_bps: megabytes as f64 * 1e6, read_bps: None, random: None, is_queued: false, source }
 }
 
 const SD: &str = "SD association; flash.md D1";
@@ -30,8 +32,8 @@ pub(crate) const VIDEO: [Class; 5] =
     [sequential("V6", 6, SD), sequential("V10", 10, SD), sequential("V30", 30, SD), sequential("V60", 60, SD), sequential("V90", 90, SD)];
 /// Application performance classes.
 pub(crate) const APP: [Class; 2] = [
-    Class { name: "A1", write_bps: 10e6, read_bps: None, random: Some([1500.0, 500.0]), source: SD },
-    Class { name: "A2", write_bps: 10e6, read_bps: None, random: Some([4000.0, 2000.0]), source: SD },
+    Class { name: "A1", write_bps: 10e6, read_bps: None, random: Some([1500.0, 500.0]), is_queued: false, source: SD },
+    Class { name: "A2", write_bps: 10e6, read_bps: None, random: Some([4000.0, 2000.0]), is_queued: true, source: SD },
 ];
 /// What Android asks of a phone's storage: 5 MB/s written, 15 MB/s read; random 0.5 and 3.5 MB/s of 4 KiB.
 pub(crate) const ANDROID: Class = Class {
@@ -39,6 +41,7 @@ pub(crate) const ANDROID: Class = Class {
     write_bps: 5e6,
     read_bps: Some(15e6),
     random: Some([3.5e6 / 4096.0, 0.5e6 / 4096.0]),
+    is_queued: false,
     source: "Android Compatibility Definition 8.2; flash.md D1",
 };
 /// What the diagnostics of Raspberry Pi OS ask of a card: 10000 KB/s, 500 random writes, 1500 random reads.
@@ -47,5 +50,6 @@ pub(crate) const RASPBERRY_PI: Class = Class {
     write_bps: 10_240_000.0,
     read_bps: None,
     random: Some([1500.0, 500.0]),
+    is_queued: false,
     source: "sd_bench.fio of Raspberry Pi OS; flash.md D1",
 };

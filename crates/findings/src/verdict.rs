@@ -3,11 +3,14 @@
 //! A use has needs; each need holds a figure against three thresholds. The weakest need decides, and it is the reason given.
 
 use record::units::{GIB, KIB, MIB, Nanos, SECOND_NS};
-use record::{Direction, Finding, Record, Severity};
+use record::{Bound, Direction, Finding, Record, Severity};
 
+use crate::conditions::{self, listed};
 use crate::draft::Draft;
 use crate::figure::{self, Figure, quantity, size};
-use crate::{Use, lasting, stalls, tricks};
+use crate::flush::Flush;
+use crate::stalls::{self, EVENTS, Stalls};
+use crate::{Use, commits, gate};
 
 /// How well a medium does what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,9 +36,9 @@ impl Level {
 pub(crate) const DISK_IOPS: f64 = 90.0;
 /// Random writes that class A1 promises (flash.md D1).
 const A1_WRITES: f64 = 500.0;
-/// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the page, and the journal's end
-/// (sqlite.org/atomiccommit.html).
-const WRITES_PER_COMMIT: f64 = 4.0;
+/// From when on random writes make a disk poor, usable and good.
+const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES];
+const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; flash.md E3, D1";
 
 /// A figure against the least it takes to be poor, usable and good; what is below the first is unusable.
 struct Need {
@@ -55,16 +58,23 @@ pub(crate) struct Verdict {
     confidence: Option<f64>,
     /// What it takes to be sure and was not measured.
     untested: Vec<&'static str>,
+    /// What it depends on and no run can tell.
+    condition: Option<&'static str>,
 }
 
 impl Need {
-    /// The more the better.
-    fn at_least(figure: &Figure, [poor, fair, good]: [f64; 3], reason: String, source: &str) -> Need {
+    /// The more the better. `None` of a bound on the side that it does not decide: what is at least little may be much, and the other way round.
+    fn at_least(figure: &Figure, [poor, fair, good]: [f64; 3], reason: String, source: &str) -> Option<Need> {
         let level = match figure.value {
             value if value >= good => Level::Good,
             value if value >= fair => Level::Fair,
             value if value >= poor => Level::Poor,
             _ => Level::Unusable,
+        };
+        let is_decided = match figure.bound {
+            None => true,
+            Some(Bound::AtLeast) => level >= Level::Fair,
+            Some(Bound::AtMost) => level <= Level::Poor,
         };
         let (from, to) = match level {
             Level::Good => (Some(good), None),
@@ -80,13 +90,20 @@ impl Need {
             quantity(figure.name, fair),
             quantity(figure.name, good)
         );
-        Need { level, reason, evidence: vec![figure.to_string(), asked], confidence }
+        is_decided.then(|| Need { level, reason, evidence: vec![figure.to_string(), asked], confidence })
     }
 
-    /// The longest single write: the less the better.
+    /// The longest single writes: the less the better. The third longest decides, since fewer events may be the host's; `None` of fewer writes.
     /// Without a limit for the poor, however long it is makes nothing unusable.
-    fn at_most(stall: &stalls::Worst, good_ns: u64, fair_ns: u64, poor_ns: Option<u64>, reason: String, source: &str) -> Need {
-        let level = match stall.ns {
+    fn at_most(
+        stalls: &Stalls,
+        [good_ns, fair_ns]: [u64; 2],
+        poor_ns: Option<u64>,
+        reason: impl FnOnce(&str, u64) -> String,
+        source: &str,
+    ) -> Option<Need> {
+        let third = stalls.lasting()?;
+        let level = match third.ns {
             ns if ns <= good_ns => Level::Good,
             ns if ns <= fair_ns => Level::Fair,
             ns if poor_ns.is_none_or(|poor_ns| ns <= poor_ns) => Level::Poor,
@@ -94,7 +111,9 @@ impl Need {
         };
         let poor = poor_ns.map(|ns| format!(", poor up to {}", Nanos(ns))).unwrap_or_else(|| ", beyond it poor".into());
         let asked = format!("good up to {}, usable up to {}{poor} ({source})", Nanos(good_ns), Nanos(fair_ns));
-        Need { level, reason, evidence: vec![stall.to_string(), asked], confidence: None }
+        let told = format!("the third slowest of {} writes took {} ({})", stalls.n, Nanos(third.ns), third.cell.test);
+        let evidence = [Some(stalls.to_string()), stalls.too_few(good_ns), Some(asked)].into_iter().flatten().collect();
+        Some(Need { level, reason: reason(&told, third.ns), evidence, confidence: None })
     }
 }
 
@@ -108,24 +127,24 @@ fn weigh(wanted: Use, needs: Vec<Need>, untested: Vec<&'static str>) -> Option<V
         all
     });
     let weakest = needs.into_iter().find(|need| need.level == level)?;
-    Some(Verdict { wanted, level, reason: weakest.reason, evidence, confidence: weakest.confidence, untested })
+    Some(Verdict { wanted, level, reason: weakest.reason, evidence, confidence: weakest.confidence, untested, condition: None })
+}
+
+/// Random writes at a size: a level, or else a bound.
+fn random_writes(record: &Record, block_bytes: u64) -> Option<Figure<'_>> {
+    figure::random_write(record, block_bytes).or_else(|| figure::random_write_bound(record, block_bytes))
 }
 
 /// Random writes at a size as a need of a system.
-fn writes_need(record: &Record, block_bytes: u64) -> Option<Need> {
-    let figure = figure::random_write(record, block_bytes)?;
-    let reason = format!("{} random writes of {} a second, a laptop disk does 90", plain(figure.value), size(block_bytes));
-    let source = "a tenth of a laptop disk, a laptop disk, class A1; flash.md E3, D1";
-    Some(Need::at_least(&figure, [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES], reason, source))
-}
-
-fn plain(value: f64) -> String {
-    record::units::significant(value)
+fn writes_need(figure: &Figure) -> Option<Need> {
+    let block = size(figure.cell.params.block_bytes?);
+    let reason = format!("{} random writes of {block} a second, a laptop disk does 90", figure.number());
+    Need::at_least(figure, WRITES, reason, WRITES_SOURCE)
 }
 
 /// What holds data that must survive a power cut needs a flush that waits for flash. Data is lost only then: poor, not unusable.
 fn safety_need(record: &Record) -> Option<Need> {
-    let (durable, fastest) = tricks::lying_flush(record)?;
+    let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
     let reason = "its flush does not wait for flash, and what it says is safe may be lost when the power goes".to_owned();
     let evidence = vec![durable.to_string(), format!("it writes {} at most (flash.md C2)", quantity("bps", fastest))];
     Some(Need { level: Level::Poor, reason, evidence, confidence: None })
@@ -133,10 +152,8 @@ fn safety_need(record: &Record) -> Option<Need> {
 
 fn root_disk(record: &Record) -> Option<Verdict> {
     // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (flash.md E2).
-    let mut needs: Vec<(f64, Need)> = [4 * KIB, 16 * KIB]
-        .into_iter()
-        .filter_map(|block| Some((figure::random_write(record, block)?.value, writes_need(record, block)?)))
-        .collect();
+    let figures = [4 * KIB, 16 * KIB].into_iter().filter_map(|block| random_writes(record, block));
+    let mut needs: Vec<(f64, Need)> = figures.filter_map(|figure| Some((figure.value, writes_need(&figure)?))).collect();
     let untested = if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
     // Of equals the small writes are named: everyone knows the figure.
     needs.sort_by(|a, b| (a.0 * 2.0 < b.0).cmp(&(b.0 * 2.0 < a.0)).reverse());
@@ -145,12 +162,11 @@ fn root_disk(record: &Record) -> Option<Verdict> {
         return None;
     }
     needs.extend(safety_need(record));
-    if let Some(stall) = stalls::worst(record, 64 * KIB) {
-        let reason = format!("a single small write took {} ({}); the system stands still that long", Nanos(stall.ns), stall.cell.test);
+    if let Some(stalls) = stalls::everyday(record) {
+        let reason = |told: &str, _: u64| format!("{told}; the system stands still that long");
         // A stall alone makes a system disk a nuisance, not unusable.
-        let need =
-            Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "one second is noticed, five are taken for a crash; our choice");
-        needs.push(need);
+        let source = "one second is noticed, five are taken for a crash; our choice";
+        needs.extend(Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source));
     }
     weigh(Use::RootDisk, needs, untested)
 }
@@ -158,8 +174,8 @@ fn root_disk(record: &Record) -> Option<Verdict> {
 fn camera(record: &Record) -> Option<Verdict> {
     let figure = figure::sustained_write(record)?;
     let reason = format!("it writes {} in sequence", figure.text());
-    let needs = vec![Need::at_least(&figure, [2e6, 4e6, 10e6], reason, "classes C2, C4, C10; flash.md D1")];
-    weigh(Use::Camera, needs, vec![])
+    let need = Need::at_least(&figure, [2e6, 4e6, 10e6], reason, "classes C2, C4, C10; flash.md D1")?;
+    weigh(Use::Camera, vec![need], vec![])
 }
 
 fn video(record: &Record, mbit: u32) -> Option<Verdict> {
@@ -167,95 +183,96 @@ fn video(record: &Record, mbit: u32) -> Option<Verdict> {
     let need_bps = f64::from(mbit) * 125e3;
     let reason = format!("it writes {} in sequence, the recording is {}", figure.text(), quantity("bps", need_bps));
     // What only just keeps up has no reserve for the file system: a quarter more is good.
-    let mut needs =
-        vec![Need::at_least(&figure, [need_bps * 0.999, need_bps, need_bps * 1.25], reason, "the recording's rate, and a quarter more")];
+    let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
+    let mut needs = vec![Need::at_least(&figure, asked, reason, "the recording's rate, and a quarter more")?];
     if let Some((from, slowest)) = slowest_stretch(record).filter(|(_, slowest)| *slowest < need_bps && needs[0].level > Level::Unusable) {
         let reason = format!("there are stretches of {} only, the recording is {}", quantity("bps", slowest), quantity("bps", need_bps));
         needs.push(Need { level: Level::Poor, reason, evidence: vec![from], confidence: None });
     }
-    let stall = stalls::worst_of(record, |cell| cell.test == "sequential-write" || cell.test == "sustained", MIB);
-    match &stall {
-        Some(stall) => {
-            let held = need_bps * stall.ns as f64 / 1e9;
-            let reason =
-                format!("a single write took {}; the camera would have to hold {} meanwhile", Nanos(stall.ns), quantity("_bytes", held));
-            needs.push(Need::at_most(
-                stall,
-                SECOND_NS,
-                2 * SECOND_NS,
-                Some(10 * SECOND_NS),
-                reason,
-                "a camera buffers a second or two; our choice",
-            ));
-        }
-        None => return weigh(Use::Video { mbit }, needs, vec!["how long a single large write can take"]),
-    }
-    weigh(Use::Video { mbit }, needs, vec![])
+    let stalls = stalls::of(record, |cell| cell.test == "sequential-write" || cell.test == "sustained", MIB);
+    let stall = stalls.and_then(|stalls| {
+        let held = |ns: u64| quantity("_bytes", need_bps * ns as f64 / 1e9);
+        let reason = |told: &str, ns: u64| format!("{told}; the camera would have to hold {} meanwhile", held(ns));
+        let source = "a camera buffers a second or two; our choice";
+        Need::at_most(&stalls, [SECOND_NS, 2 * SECOND_NS], Some(10 * SECOND_NS), reason, source)
+    });
+    let untested = if stall.is_none() { vec!["how long a single large write can take"] } else { vec![] };
+    needs.extend(stall);
+    weigh(Use::Video { mbit }, needs, untested)
 }
 
 /// A camera holds back what it films for so long; a stretch that is slower for longer loses frames. In seconds; our choice.
 const CAMERA_BUFFER_S: f64 = 2.0;
 
-/// The slowest stretch of at least two seconds of any long sequential write with its cell, in bytes a second.
+/// A rate that three stretches of two seconds of a long sequential write stayed below, the lowest of all such writes, with its cell; in bytes a second. A
+/// single slow stretch may be the host's doing.
 fn slowest_stretch(record: &Record) -> Option<(String, f64)> {
     let long = ["sustained", "random-fill", "prime"].iter().flat_map(|test| figure::cells(record, test));
-    let curves = long.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
+    let quiet = long.filter(|cell| gate::accusing(record, cell).is_none());
+    let curves = quiet.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
     let along =
         curves.filter(|(_, series)| series.y == record::Axis::Bps && matches!(series.x, record::Axis::Bytes | record::Axis::OffsetBytes));
     let slowest = along.filter_map(|(cell, series)| {
-        let rate = slowest_of(&series.points)?;
-        Some((format!("{}: slowest stretch of '{}' {}", cell.id, series.name, quantity("bps", rate)), rate))
+        let rate = slow_stretches(&series.points)?;
+        Some((format!("{}: {EVENTS} stretches of '{}' at {} or less", cell.id, series.name, quantity("bps", rate)), rate))
     });
     slowest.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The slowest stretch of at least two seconds in points (bytes so far, bytes a second since the point before).
-fn slowest_of(points: &[[f64; 2]]) -> Option<f64> {
+/// The third slowest of the stretches of two seconds that points (bytes so far, bytes a second since the point before) are cut into.
+fn slow_stretches(points: &[[f64; 2]]) -> Option<f64> {
     let step = |pair: &[[f64; 2]]| {
         let (bytes, bps) = (pair[1][0] - pair[0][0], pair[1][1]);
         (bytes > 0.0 && bps > 0.0 && bytes.is_finite() && bps.is_finite()).then(|| (bytes, bytes / bps))
     };
-    let steps: Vec<(f64, f64)> = points.windows(2).filter_map(step).collect();
-    let (mut from, mut bytes, mut seconds, mut slowest) = (0, 0.0, 0.0, None::<f64>);
-    for (to, (step_bytes, step_seconds)) in steps.iter().enumerate() {
+    let (mut bytes, mut seconds) = (0.0, 0.0);
+    let mut rates: Vec<f64> = Vec::new();
+    for (step_bytes, step_seconds) in points.windows(2).filter_map(step) {
         (bytes, seconds) = (bytes + step_bytes, seconds + step_seconds);
-        while from < to && seconds - steps[from].1 >= CAMERA_BUFFER_S {
-            (bytes, seconds) = (bytes - steps[from].0, seconds - steps[from].1);
-            from += 1;
-        }
         if seconds >= CAMERA_BUFFER_S {
-            slowest = Some(slowest.map_or(bytes / seconds, |least| least.min(bytes / seconds)));
+            rates.push(bytes / seconds);
+            (bytes, seconds) = (0.0, 0.0);
         }
     }
-    slowest
+    rates.sort_by(f64::total_cmp);
+    rates.get(EVENTS - 1).copied()
+}
+
+/// The writes that a logger's verdict goes by: lines as a logger appends them, or else the small writes of other tests that come near.
+fn lines(record: &Record) -> Option<(Stalls<'_>, &'static [&'static str])> {
+    let sets: [&[&str]; 2] = [&["log-append"], &stalls::LOGGING];
+    let known =
+        |tests: &'static [&'static str]| Some((stalls::of_tests(record, tests).filter(|stalls| stalls.lasting().is_some())?, tests));
+    sets.into_iter().find_map(known)
 }
 
 fn logger(record: &Record) -> Option<Verdict> {
-    let stall = stalls::worst_in(record, &stalls::LOGGING, 64 * KIB)?;
-    let reason = format!("a single small write took {} ({}); records must be held in memory that long", Nanos(stall.ns), stall.cell.test);
+    let (stalls, tests) = lines(record)?;
     let source = "the busy limits of the SD specification, 250 and 500 ms, and one second";
-    let mut need = Need::at_most(&stall, SECOND_NS / 4, SECOND_NS / 2, Some(SECOND_NS), reason, source);
-    need.evidence.push(stalls::looked_at(record, &stalls::LOGGING));
+    let reason = |told: &str, _: u64| format!("{told}; records must be held in memory that long");
+    let mut need = Need::at_most(&stalls, [SECOND_NS / 4, SECOND_NS / 2], Some(SECOND_NS), reason, source)?;
+    need.evidence.push(stalls::looked_at(record, tests));
     weigh(Use::Logger, vec![need], vec![])
 }
 
+/// Said of a flush whose honesty no figure shows.
+const IF_HONEST: &str = "if its flush is honest, which only cutting the power can tell";
+
 fn database(record: &Record) -> Option<Verdict> {
-    let figure = figure::random_write(record, 4 * KIB)?;
-    let commits = figure.value / WRITES_PER_COMMIT;
-    let reason = format!(
-        "about {} commits a second, at {} random writes of 4 KiB for {WRITES_PER_COMMIT} a commit",
-        plain(commits),
-        plain(figure.value)
-    );
-    let source = "a tenth of a laptop disk, a laptop disk, class A1; flash.md E3, D1";
-    let mut needs = vec![Need::at_least(&figure, [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES], reason, source)];
+    let commits = commits::of(record)?;
+    let mut need =
+        Need::at_least(&commits.figure, WRITES.map(|writes| writes / commits::WRITES_PER_COMMIT), commits.reason, WRITES_SOURCE)?;
+    need.evidence.splice(0..1, commits.evidence);
+    let mut needs = vec![need];
     needs.extend(safety_need(record));
-    needs.extend(stalls::worst_in(record, &stalls::COMMITTING, 64 * KIB).map(|stall| {
-        let reason = format!("a single small write took {} ({}), and a commit waits for it", Nanos(stall.ns), stall.cell.test);
-        Need::at_most(&stall, SECOND_NS, 5 * SECOND_NS, None, reason, "five seconds are a usual time-out for a locked database; our choice")
+    needs.extend(stalls::of_tests(record, &stalls::COMMITTING).and_then(|stalls| {
+        let reason = |told: &str, _: u64| format!("{told}, and a commit waits for it");
+        let source = "five seconds are a usual time-out for a locked database; our choice";
+        Need::at_most(&stalls, [SECOND_NS, 5 * SECOND_NS], None, reason, source)
     }));
-    let flushed = ["flush-cost", "record-ops"].iter().any(|test| figure::cells(record, test).next().is_some());
-    weigh(Use::Database, needs, if flushed { vec![] } else { vec!["flushing after each write"] })
+    let verdict = weigh(Use::Database, needs, vec![])?;
+    let is_open = matches!(Flush::of(record), Flush::Unclear(_) | Flush::TooFast(_)) && verdict.level >= Level::Fair;
+    Some(Verdict { condition: is_open.then_some(IF_HONEST), ..verdict })
 }
 
 fn verdict_on(record: &Record, wanted: Use) -> Option<Verdict> {
@@ -272,15 +289,17 @@ fn verdict_on(record: &Record, wanted: Use) -> Option<Verdict> {
 pub(crate) fn standing(record: &Record, wanted: Use) -> Option<(Level, f64, String)> {
     let level = verdict_on(record, wanted)?.level;
     let figure = match wanted {
-        Use::RootDisk => [4 * KIB, 16 * KIB]
-            .into_iter()
-            .filter_map(|block| figure::random_write(record, block))
-            .min_by(|a, b| a.value.total_cmp(&b.value))?,
-        Use::Database => figure::random_write(record, 4 * KIB)?,
+        Use::RootDisk => {
+            [4 * KIB, 16 * KIB].into_iter().filter_map(|block| random_writes(record, block)).min_by(|a, b| a.value.total_cmp(&b.value))?
+        }
+        Use::Database => {
+            let commits = commits::of(record)?;
+            return Some((level, commits.figure.value, commits.reason));
+        }
         Use::Camera | Use::Video { .. } => figure::sustained_write(record)?,
         Use::Logger => {
-            let worst = stalls::worst_in(record, &stalls::LOGGING, 64 * KIB)?;
-            return Some((level, -(worst.ns as f64), format!("slowest small write {}", Nanos(worst.ns))));
+            let third = lines(record)?.0.lasting()?;
+            return Some((level, -(third.ns as f64), format!("third slowest small write {}", Nanos(third.ns))));
         }
     };
     let what = match wanted {
@@ -307,7 +326,7 @@ fn usual_video(record: &Record) -> u32 {
 
 /// All verdicts: the summary first, then each use. Where something is wrong with the medium itself (`faults`: it is a fake, it loses data, it
 /// fails), that is the verdict, and no speed is spoken of.
-pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[&Finding]) -> Vec<Finding> {
+pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> Vec<Finding> {
     if let Some(fault) = faults.first() {
         let others = faults.iter().skip(1).map(|fault| fault.statement.clone());
         return vec![
@@ -321,11 +340,13 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[&Finding]) -> 
     let all = [Use::RootDisk, Use::Camera, Use::Video { mbit: usual_video(record) }, Use::Logger, Use::Database];
     let uses: Vec<Use> = if wanted.is_empty() { all.to_vec() } else { wanted.to_vec() };
     let verdicts = verdicts(record, &uses);
-    let lasts = lasting::untested(record);
-    let mut findings: Vec<Finding> = summary(&verdicts, !wanted.is_empty(), lasts).into_iter().collect();
+    let mut findings: Vec<Finding> = summary(record, &verdicts, !wanted.is_empty()).into_iter().collect();
     findings.extend(verdicts.iter().map(|verdict| finding(verdict, !wanted.is_empty())));
     let given = |wanted: &Use| verdicts.iter().any(|verdict| verdict.wanted == *wanted);
-    findings.extend(wanted.iter().filter(|wanted| !given(wanted)).map(untested));
+    findings.extend(wanted.iter().filter(|wanted| !given(wanted)).map(|wanted| untested(record, *wanted)));
+    // What random writes are often taken to promise a database is told, and that it is no verdict.
+    let is_open = wanted.is_empty() && !given(&Use::Database) && figure::random_write(record, 4 * KIB).is_some();
+    findings.extend(is_open.then(|| untested(record, Use::Database)));
     findings
 }
 
@@ -346,13 +367,16 @@ fn is_sure(verdict: &Verdict) -> bool {
 }
 
 /// What was asked for and cannot be said.
-fn untested(wanted: &Use) -> Finding {
+fn untested(record: &Record, wanted: Use) -> Finding {
+    let has = |test: &str| record.cells_of(test).next().is_some();
     let why = match wanted {
-        Use::RootDisk | Use::Database => "random writes of 4 KiB were not measured",
+        Use::Database => return commits::untested(record),
+        Use::RootDisk if has("random-write") => "random writes of 4 and 16 KiB came to no figure that is known well enough",
+        Use::RootDisk => "random writes of 4 KiB were not measured",
         Use::Camera | Use::Video { .. } => "sequential writes were not measured",
-        Use::Logger => "no small writes were measured",
+        Use::Logger => "no small writes were measured, or too few to tell the medium's from the host's",
     };
-    Draft::info(id(*wanted), format!("Whether it is good as {wanted} cannot be said: {why}.")).done()
+    Draft::info(id(wanted), format!("Whether it is good as {wanted} cannot be said: {why}.")).done()
 }
 
 pub(crate) fn id(wanted: Use) -> &'static str {
@@ -366,7 +390,7 @@ pub(crate) fn id(wanted: Use) -> &'static str {
 }
 
 fn finding(verdict: &Verdict, asked: bool) -> Finding {
-    let Verdict { wanted, level, reason, evidence, confidence, untested } = verdict;
+    let Verdict { wanted, level, reason, evidence, confidence, untested, condition } = verdict;
     let severity = match level {
         Level::Unusable if asked && is_sure(verdict) => Severity::Failure,
         Level::Unusable | Level::Poor => Severity::Warning,
@@ -375,33 +399,53 @@ fn finding(verdict: &Verdict, asked: bool) -> Finding {
     let word = capitalised(level.word());
     let doubt = if is_sure(verdict) { "" } else { ", as far as the few samples tell" };
     let open = if untested.is_empty() { String::new() } else { format!(" Not tested: {}.", untested.join(", ")) };
-    Draft::new(id(*wanted), severity, format!("{word} as {wanted}{doubt}: {reason}.{open}"))
+    let condition = condition.map(|condition| format!(" {condition}")).unwrap_or_default();
+    Draft::new(id(*wanted), severity, format!("{word} as {wanted}{condition}{doubt}: {reason}.{open}"))
         .notes(evidence.iter().cloned())
         .surely(*confidence)
         .done()
 }
 
-/// One sentence: what it is unfit for and why, what it is good for. With `asked`, only about what was asked for, and loud if it is unfit.
-fn summary(verdicts: &[Verdict], asked: bool, lasts: Option<&str>) -> Option<Finding> {
+/// What it is unfit for and why, then what it is good for, under which conditions. With `asked`, only about what was asked for, and loud if it is unfit.
+fn summary(record: &Record, verdicts: &[Verdict], asked: bool) -> Option<Finding> {
     let worst = verdicts.iter().min_by_key(|verdict| verdict.level)?;
-    let names = |level: Level| {
-        let mut names: Vec<String> =
-            verdicts.iter().filter(|verdict| verdict.level == level).map(|verdict| verdict.wanted.to_string()).collect();
-        let last = names.pop()?;
-        Some(if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) })
-    };
-    let mut parts = Vec::new();
-    for level in [Level::Unusable, Level::Poor, Level::Fair, Level::Good] {
-        let Some(uses) = names(level) else { continue };
+    let blame = [Level::Unusable, Level::Poor].into_iter().filter_map(|level| {
         let because = if level == worst.level { format!(": {}", worst.reason) } else { String::new() };
-        parts.push(capitalised(&format!("{} as {uses}{because}.", level.word())));
+        Some(format!("{} as {}{because}.", capitalised(level.word()), uses(verdicts, level)?))
+    });
+    let mut parts: Vec<String> = blame.collect();
+    let praise = praise(record, verdicts);
+    parts.extend(if praise.is_none() { conditions::of_blame(record).map(str::to_owned) } else { praise });
+    if worst.level >= Level::Fair {
+        parts.push(format!("{}.", capitalised(&worst.reason)));
     }
-    // Praise rests on figures that may not last; blame does not.
-    let praised = verdicts.iter().any(|verdict| verdict.level >= Level::Fair);
-    parts.extend(lasts.filter(|_| praised).map(str::to_owned));
     let severity = if worst.level <= Level::Poor { Severity::Warning } else { Severity::Info };
     let severity = if asked && worst.level == Level::Unusable && is_sure(worst) { Severity::Failure } else { severity };
     Some(Draft::new("verdict", severity, parts.join(" ")).notes(worst.evidence.iter().cloned()).surely(worst.confidence).done())
+}
+
+/// The uses of this level that depend on nothing that cannot be told, as a list.
+fn uses(verdicts: &[Verdict], level: Level) -> Option<String> {
+    listed(
+        verdicts.iter().filter(|verdict| verdict.level == level && verdict.condition.is_none()).map(|verdict| verdict.wanted.to_string()),
+    )
+}
+
+/// What it will do for and is good for, with what that depends on: one sentence.
+fn praise(record: &Record, verdicts: &[Verdict]) -> Option<String> {
+    let levels = [Level::Fair, Level::Good].into_iter().filter_map(|level| Some(format!("{} as {}", level.word(), uses(verdicts, level)?)));
+    let flat: Vec<String> = levels.collect();
+    let is_durable = |verdict: &Verdict| matches!(verdict.wanted, Use::RootDisk | Use::Database);
+    let is_praised = |verdict: &&Verdict| verdict.level >= Level::Fair;
+    let clause = conditions::of_praise(record, verdicts.iter().filter(is_praised).any(is_durable));
+    let only_if = verdicts.iter().filter(is_praised).filter_map(|verdict| {
+        let lead = if flat.is_empty() { format!("{} ", verdict.level.word()) } else { String::new() };
+        Some(format!("{lead}as {} only {}", verdict.wanted, verdict.condition?))
+    });
+    let clause = clause.map(|clause| format!(", {clause}")).unwrap_or_default();
+    let mut sentence: Vec<String> = if flat.is_empty() { Vec::new() } else { vec![format!("{}{clause}", flat.join("; "))] };
+    sentence.extend(only_if);
+    (!sentence.is_empty()).then(|| format!("{}.", capitalised(&sentence.join("; "))))
 }
 
 /// The first letter large.

@@ -55,11 +55,7 @@ pub(crate) fn doubts(record: &Record) -> Vec<Doubt> {
         lines.push(Doubt { about: words::cell(cell), text: format!("stopped by an error: {}", error(cell)), severe: true });
     }
     lines.extend(grouped(record, |cell| figure::impossible_flags(cell).collect()));
-    lines.extend(record.flags.iter().map(|flag| Doubt {
-        about: String::new(),
-        text: words::clean(&flag.to_string()),
-        severe: flag.is_impossible(),
-    }));
+    lines.extend(record.flags.iter().map(|flag| Doubt { about: String::new(), text: words::doubt(flag), severe: flag.is_impossible() }));
     lines.extend(grouped(record, |cell| figure::doubts(cell).filter(|flag| !flag.is_impossible()).collect()));
     lines
 }
@@ -85,7 +81,7 @@ fn line(record: &Record, flag: &Flag, cells: &[&Cell]) -> Doubt {
         many => format!("{} ({} cells)", words::test(&many[0].test), many.len()),
     };
     let differ = cells.iter().any(|cell| !cell.flags.contains(flag));
-    let text = if flag.is_impossible() { figure::said_impossible(flag) } else { words::clean(&flag.to_string()) };
+    let text = if flag.is_impossible() { figure::said_impossible(flag) } else { words::doubt(flag) };
     let text = if differ { format!("for one, {text}") } else { text };
     Doubt { about, text, severe: flag.is_impossible() }
 }

@@ -1,6 +1,6 @@
 //! What may be printed: a figure with its interval, its sample count and its stop reason, or the reason why there is none.
 
-use record::{Cell, Estimate, Flag, Latency};
+use record::{Bound, Cell, Estimate, Flag, Latency};
 
 use crate::words;
 
@@ -62,9 +62,12 @@ pub(crate) fn show(cell: &Cell, name: &str, estimate: &Estimate) -> Shown {
     if let Some(why) = impossible(cell) {
         return Shown::Withheld(why);
     }
+    let bound = cell.transient().map(Bound::words);
     let finite = estimate.ci95.filter(|ends| ends.iter().all(|end| end.is_finite()));
     let interval = match finite {
         _ if !estimate.value.is_finite() || estimate.n == 0 => return Shown::Withheld("nothing measured".to_owned()),
+        // A passing state has no level: the figure bounds it on one side, and that is all it says.
+        _ if let Some(bound) = bound.filter(|_| !is_fact(name)) => bound.to_owned(),
         Some(ends) => words::interval(name, ends),
         None if is_fact(name) => SEEN.to_owned(),
         None => return Shown::Withheld(format!("no interval from {}", words::count(estimate.n as usize, "sample"))),
@@ -139,9 +142,10 @@ pub(crate) fn worst_ns(cell: &Cell) -> Option<f64> {
     if impossible(cell).is_some() {
         return None;
     }
+    // Of the writes that were measured, as its counts are; what came before them is a metric of its own.
+    let seen = cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64).filter(|ns| *ns > 0.0);
     let told = cell.metrics.other.get("worst_stall_ns").map(|e| e.value);
-    let seen = cell.metrics.latency_ns.as_ref().map(|latency| latency.max as f64);
-    told.or(seen).filter(|ns| ns.is_finite() && *ns > 0.0)
+    seen.or(told).filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
 /// The flags of a cell that are not already said by withholding its numbers.

@@ -1,8 +1,9 @@
 //! What decides whether a medium is usable, in the order of DESIGN 6: random write first, always at four sizes.
 
-use findings::{standard_cell, streaming_cell};
+use findings::gate::{self, Refusal};
+use findings::{is_verdict, standard_cell, streaming_cell};
 use record::units::{Bytes, KIB, significant};
-use record::{Cell, Record};
+use record::{Cell, Finding, Record, Severity};
 
 use crate::figure::{self, Shown};
 use crate::{doubts, words, yardstick};
@@ -67,14 +68,19 @@ struct Ask<'a> {
 }
 
 fn row<'a>(record: &'a Record, ask: Ask<'a>) -> Row<'a> {
+    let refused = ask.cell.and_then(|cell| gate::refusal(record, cell)).filter(|why| matches!(why, Refusal::NoMedium | Refusal::Fake));
     let shown = match ask.cell {
+        Some(cell) if refused.is_some() && figure::impossible(cell).is_none() => {
+            Shown::Withheld(refused.map(|why| why.to_string()).unwrap_or_default())
+        }
         None => Shown::Withheld(doubts::absence(record, ask.test, ask.block_bytes)),
         Some(cell) => match ask.metrics.iter().find_map(|name| Some((name, figure::estimate(cell, name)?))) {
             Some((name, estimate)) => figure::show(cell, name, estimate),
             None => Shown::Withheld(figure::impossible(cell).unwrap_or_else(|| "nothing measured".to_owned())),
         },
     };
-    let times_disk = shown.value().map(|value| value / ask.disk);
+    let is_level = ask.cell.is_none_or(|cell| cell.transient().is_none());
+    let times_disk = shown.value().filter(|_| is_level).map(|value| value / ask.disk);
     Row { label: ask.label, shown, times_disk, cell: ask.cell }
 }
 
@@ -165,11 +171,20 @@ pub(crate) const TESTS: [&str; 7] =
 
 /// Two or three sentences made from numbers alone; judging them is the business of findings.
 pub(crate) fn sentences(record: &Record) -> Vec<String> {
-    let writes = random_writes(record);
+    let is_fault = |finding: &Finding| finding.severity == Severity::Failure && !is_verdict(finding) && !finding.id.ends_with("claim");
+    // How fast a medium is that must not be used is no matter.
+    if record.findings.iter().any(is_fault) {
+        return Vec::new();
+    }
+    let may_be_said = |cell: &Cell| gate::refusal(record, cell).is_none();
+    let mut writes = random_writes(record);
+    writes.retain(|row| row.cell.is_none_or(may_be_said));
     let mut said: Vec<String> = random_write_sentence(&writes).into_iter().collect();
     said.extend(worst_sentence(&writes));
     let rate = |test| {
-        let cell = streaming_cell(record, test)?;
+        // What smaller blocks do is the way of the command and not of the medium.
+        let is_large = |cell: &&Cell| cell.params.block_bytes.is_none_or(|bytes| bytes >= 64 * KIB);
+        let cell = streaming_cell(record, test).filter(is_large).filter(|cell| may_be_said(cell))?;
         let (name, found) = ["sustained_bps", "bps"].into_iter().find_map(|name| Some((name, figure::estimate(cell, name)?)))?;
         figure::show(cell, name, found).value()
     };
@@ -183,8 +198,8 @@ pub(crate) fn sentences(record: &Record) -> Vec<String> {
 
 /// "Random writes of 4 KiB: 49.2 a second (IOPS), 0.55 times what a 5400 rpm laptop disk does (90); of 16 KiB only 2.20."
 fn random_write_sentence(writes: &[Row]) -> Option<String> {
-    let measured: Vec<(u64, f64)> =
-        RANDOM_WRITE_SIZES.iter().zip(writes).filter_map(|(&size, row)| Some((size, row.shown.value()?))).collect();
+    let sized = writes.iter().filter_map(|row| Some((row.cell?.params.block_bytes?, row.shown.value()?)));
+    let measured: Vec<(u64, f64)> = sized.collect();
     let &(size, iops) = measured.iter().find(|(size, _)| *size == 4 * KIB).or(measured.first())?;
     let mut text = format!(
         "Random writes of {}: {} a second (IOPS), {} times what a {} does ({})",
@@ -201,8 +216,11 @@ fn random_write_sentence(writes: &[Row]) -> Option<String> {
     Some(text + ".")
 }
 
-/// "The slowest single write took 3.17 s." The worst write stall is what breaks loggers and video.
+/// "The slowest of 80 random writes of 4 KiB took 3.17 s." The worst write stall is what breaks loggers and video.
 fn worst_sentence(writes: &[Row]) -> Option<String> {
-    let worst = writes.iter().filter_map(|row| figure::worst_ns(row.cell?)).max_by(f64::total_cmp)?;
-    Some(format!("The slowest single write took {}.", words::quantity("_ns", worst)))
+    let worst = writes.iter().filter_map(|row| Some((figure::worst_ns(row.cell?)?, row.cell?)));
+    let (ns, cell) = worst.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let n = cell.metrics.latency_ns.as_ref().map_or(cell.ops, |latency| latency.n);
+    let block = Bytes(cell.params.block_bytes?);
+    Some(format!("The slowest of {n} random writes of {block} took {}.", words::quantity("_ns", ns)))
 }

@@ -66,7 +66,7 @@ impl Table {
             notes.push(self.note(format!("stopped by an error: {}", doubts::error(cell))));
         }
         let flags: Vec<&Flag> = figure::doubts(cell).collect();
-        notes.extend(flags.into_iter().map(|flag| self.note(words::clean(&flag.to_string()))));
+        notes.extend(flags.into_iter().map(|flag| self.note(words::doubt(flag))));
         notes
     }
 

@@ -1,7 +1,7 @@
 //! Facts and quantities in words: names of media, tests and parameters, and numbers with the unit their name carries.
 
 use record::units::{Bytes, BytesPerSecond, Iops, Nanos, significant};
-use record::{Cell, Content, Direction, Finding, Medium, MediumKind, Params, Path, Record, Region, Severity, Stop, Sync, TargetKind};
+use record::{Cell, Content, Direction, Finding, Flag, Medium, MediumKind, Params, Path, Record, Region, Severity, Stop, Sync, TargetKind};
 
 /// Text from a record made harmless for a terminal and honest to the eye: control characters become spaces, characters that reorder
 /// or hide text are dropped.
@@ -12,6 +12,19 @@ pub fn clean(text: &str) -> String {
         .collect::<String>()
         .trim()
         .to_owned()
+}
+
+/// A doubt in words: what was seen, and what whoever reads the figure must do. The statistics behind it stand in the record.
+pub(crate) fn doubt(flag: &Flag) -> String {
+    match flag {
+        Flag::Autocorrelated { .. } => {
+            "fast and slow stretches alternate, so the figure is less certain than its interval says: measure for longer before you rely on it".to_owned()
+        }
+        Flag::BusyHost { .. } => {
+            "the machine had other work when the run began: measure again on a quiet one if a figure surprises you".to_owned()
+        }
+        flag => clean(&flag.to_string()),
+    }
 }
 
 /// What kind of thing a medium is.

@@ -1,0 +1,150 @@
+//! How many commits a second a database does, as SQLite makes them (sqlite.org/atomiccommit.html).
+//!
+//! Where commits were made, they are the figure. Where only single writes were made durable, no more is promised than these allow. Random writes alone
+//! tell nothing: a journal is written in one place, and a flush costs what it costs.
+
+use record::units::{KIB, significant};
+use record::{Finding, Record, Sync};
+
+use crate::Use;
+use crate::draft::Draft;
+use crate::figure::{self, Figure};
+use crate::flush;
+use crate::verdict;
+
+/// Single writes that one commit costs SQLite with a rollback journal: journal, its header, the page, and the journal's end
+/// (sqlite.org/atomiccommit.html).
+pub(crate) const WRITES_PER_COMMIT: f64 = 4.0;
+
+/// Commits a second, and what they were concluded from.
+pub(crate) struct Commits<'a> {
+    /// The figure that decides; what was not measured as such is worked out from the cell it names.
+    pub figure: Figure<'a>,
+    /// "46.7 commits a second with a rollback journal".
+    pub reason: String,
+    /// In place of the figure's own line.
+    pub evidence: Vec<String>,
+}
+
+/// Of this record; `None` where no write was made durable.
+pub(crate) fn of(record: &Record) -> Option<Commits<'_>> {
+    measured(record).or_else(|| allowed(record))
+}
+
+/// Commits as SQLite makes them: with its rollback journal, which it has unless it is told otherwise, else with a write-ahead log.
+fn measured(record: &Record) -> Option<Commits<'_>> {
+    let of = |form: &str| Figure::of(figure::form(record, "commit", form)?, "iops").filter(|figure| figure.ci95.is_some());
+    let journals = [("rollback", "with a rollback journal"), ("wal", "with a write-ahead log")];
+    let known: Vec<(Figure, &str)> = journals.into_iter().filter_map(|(form, words)| Some((of(form)?, words))).collect();
+    let told: Vec<String> = known
+        .iter()
+        .enumerate()
+        .map(|(at, (figure, words))| format!("{}{} {words}", significant(figure.value), if at == 0 { " commits a second" } else { "" }))
+        .collect();
+    let evidence = known.iter().map(|(figure, _)| figure.to_string()).collect();
+    let (figure, _) = known.into_iter().next()?;
+    Some(Commits { figure, reason: told.join(", "), evidence })
+}
+
+/// No more than its synced writes allow: the least of what single records made durable, writes with a flush after each, and random writes come to.
+fn allowed(record: &Record) -> Option<Commits<'_>> {
+    let is_synced = |cell: &&record::Cell| cell.params.form.as_deref() == Some("random-write") && cell.params.sync != Sync::None;
+    let records = figure::cells(record, "record-ops").find(is_synced).and_then(|cell| Figure::of(cell, "iops"));
+    let records = records.filter(|figure| figure.ci95.is_some());
+    let flushed = flush::durable_writes(record);
+    if records.is_none() && flushed.is_none() {
+        return None;
+    }
+    // Records are random writes already, of the file that is asked about.
+    let random = if records.is_none() { figure::random_write(record, 4 * KIB) } else { None };
+    let figures: Vec<Figure> = [records, flushed, random].into_iter().flatten().collect();
+    let mut evidence: Vec<String> = figures.iter().map(ToString::to_string).collect();
+    let least = figures.into_iter().min_by(|a, b| a.value.total_cmp(&b.value))?;
+    let least_value = least.value;
+    let per_commit = |writes: f64| writes / WRITES_PER_COMMIT;
+    let reason = format!(
+        "about {} commits a second, at {} of its own writes a second and four for each",
+        significant(per_commit(least.value)),
+        significant(least.value)
+    );
+    let figure = Figure { name: "iops", value: per_commit(least.value), ci95: least.ci95.map(|ends| ends.map(per_commit)), ..least };
+    let ends = figure.ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high))).unwrap_or_default();
+    evidence.push(format!(
+        "{} writes a second, the least of these, over four are {}{ends}",
+        significant(least_value),
+        significant(figure.value)
+    ));
+    Some(Commits { figure, reason, evidence })
+}
+
+/// That commits were not measured, and what random writes would allow.
+pub(crate) fn untested(record: &Record) -> Finding {
+    let id = verdict::id(Use::Database);
+    let lead = format!("Whether it is good as {} cannot be said: commits were not measured", Use::Database);
+    match figure::random_write(record, 4 * KIB) {
+        Some(writes) => {
+            let allowed = writes.value / WRITES_PER_COMMIT;
+            let statement = format!(
+                "{lead}; random writes alone, {} a second and four for each commit, would allow {}.",
+                significant(writes.value),
+                significant(allowed)
+            );
+            let over_four = format!("{} writes a second over four are {}", significant(writes.value), significant(allowed));
+            Draft::info(id, statement).figure(&writes).note(over_four).done()
+        }
+        None => Draft::info(id, format!("{lead}.")).done(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{cell, empty, iops, known};
+
+    /// The medium of the issue: 48.4 random writes of 4 KiB a second over all of it.
+    fn slow() -> Record {
+        Record {
+            cells: vec![iops("random-write", 1, 4 * KIB, 48.4, 60_000_000), iops("random-write", 2, 16 * KIB, 48.0, 60_000_000)],
+            ..empty()
+        }
+    }
+
+    fn commit(number: u32, form: &str, value: f64) -> record::Cell {
+        let mut cell = cell("commit", number, 4 * KIB);
+        (cell.params.form, cell.metrics.iops) = (Some(form.into()), Some(known(value, 0.04, 300)));
+        cell
+    }
+
+    fn told(record: &Record) -> String {
+        crate::conclude(record).into_iter().find(|finding| finding.id == "verdict-database").unwrap().statement
+    }
+
+    #[test]
+    fn random_writes_alone_are_no_verdict_on_a_database() {
+        insta::assert_snapshot!(told(&slow()), @"Whether it is good as a database's disk cannot be said: commits were not measured; random writes alone, 48.4 a second and four for each commit, would allow 12.1.");
+        assert!(!crate::conclude(&slow())[0].statement.contains("database"), "{:?}", crate::conclude(&slow())[0]);
+        insta::assert_snapshot!(crate::conclude_for(&empty(), &[Use::Database])[0].statement, @"Whether it is good as a database's disk cannot be said: commits were not measured.");
+    }
+
+    #[test]
+    fn commits_that_were_made_are_the_figure() {
+        let mut record = slow();
+        record.cells.extend([commit(1, "rollback", 46.7), commit(2, "wal", 183.0)]);
+        insta::assert_snapshot!(told(&record), @"Usable as a database's disk: 46.7 commits a second with a rollback journal, 183 with a write-ahead log.");
+        record.cells.remove(2);
+        insta::assert_snapshot!(told(&record), @"Good as a database's disk: 183 commits a second with a write-ahead log.");
+    }
+
+    #[test]
+    fn no_more_is_promised_than_its_own_synced_writes_allow() {
+        // 12752 random writes a second made a claim of 3188 commits; SQLite did 315.
+        let mut record = slow();
+        record.cells[0] = iops("random-write", 1, 4 * KIB, 12_752.0, 1_000_000);
+        let mut synced = iops("record-ops", 4, 4 * KIB, 1260.0, 2_000_000);
+        (synced.params.form, synced.params.sync) = (Some("random-write".into()), Sync::File);
+        record.cells.push(synced.clone());
+        insta::assert_snapshot!(told(&record), @"Good as a database's disk: about 315 commits a second, at 1260 of its own writes a second and four for each.");
+        record.cells[2].params.sync = Sync::None;
+        assert!(told(&record).contains("commits were not measured"), "{}", told(&record));
+    }
+}

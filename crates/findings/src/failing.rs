@@ -1,0 +1,241 @@
+//! A medium that fails: in what way, as far as the errors tell, and what to do first.
+
+use record::units::{Bytes, Nanos};
+use record::{Cell, Direction, Ended, Finding, Record, Stop};
+
+use crate::draft::Draft;
+use crate::{figure, gate};
+
+/// What an error of the medium itself begins with (`device::IoErrorKind`): neither a medium that is gone nor a full file system is one.
+const BY_MEDIUM: [&str; 2] = ["the medium reports an error", "the medium refuses writes"];
+
+/// `io-error`: how the medium fails, or that a test ended by an error.
+pub(crate) fn conclude(record: &Record) -> Option<Finding> {
+    let draft = failure(record).or_else(|| other_error(record)).or_else(|| retries(record))?;
+    let failed = record.cells.iter().filter(|cell| cell.stop == Stop::Error);
+    Some(draft.notes(failed.map(|cell| format!("{}: {}", figure::named(cell), reason(cell)))).done())
+}
+
+fn reason(cell: &Cell) -> &str {
+    cell.reason.as_deref().unwrap_or("no reason was recorded")
+}
+
+/// Whether the medium itself ended a cell.
+fn is_failed_by_medium(cell: &Cell) -> bool {
+    let by_medium = |text: &str| BY_MEDIUM.iter().any(|begin| text.starts_with(begin));
+    cell.stop == Stop::Error && cell.reason.as_deref().is_some_and(by_medium)
+}
+
+/// What the error was about: what was asked of the medium at that moment, else what the cell does.
+fn direction(cell: &Cell) -> Option<Direction> {
+    let text = reason(cell);
+    if text.contains(" while writing ") || text.starts_with(BY_MEDIUM[1]) {
+        return Some(Direction::Write);
+    }
+    if text.contains(" while reading ") { Some(Direction::Read) } else { cell.params.direction }
+}
+
+/// "... while writing 4 KiB at byte 1048576: ...": the byte.
+fn place(cell: &Cell) -> Option<u64> {
+    let (_, behind) = reason(cell).split_once(" at byte ")?;
+    let digits: String = behind.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// What reads and writes came to from the first error of the medium on.
+struct Seen<'a> {
+    failed: Vec<&'a Cell>,
+    good_reads: usize,
+    good_writes: usize,
+}
+
+impl<'a> Seen<'a> {
+    fn of(record: &'a Record) -> Option<Seen<'a>> {
+        let first = record.cells.iter().position(is_failed_by_medium)?;
+        let after = &record.cells[first..];
+        let good = |direction| {
+            let is_good = |cell: &&Cell| cell.params.direction == Some(direction) && cell.ops > 0 && !cell.stop.cut_short();
+            after.iter().filter(is_good).count()
+        };
+        let failed = after.iter().filter(|cell| is_failed_by_medium(cell)).collect();
+        Some(Seen { failed, good_reads: good(Direction::Read), good_writes: good(Direction::Write) })
+    }
+
+    fn failed(&self, wanted: Direction) -> usize {
+        self.failed.iter().filter(|cell| direction(cell) == Some(wanted)).count()
+    }
+
+    /// The first and the last byte that failed.
+    fn region(&self) -> Option<(u64, u64)> {
+        let places = || self.failed.iter().filter_map(|cell| place(cell));
+        places().min().zip(places().max())
+    }
+}
+
+const COPY: &str = "Copy what is on it now, before anything else.";
+/// Errors that lie together within this share of a medium are of one area; our choice.
+const AREA: f64 = 0.125;
+
+/// A medium that reports errors: read-only, all writes fail, an area that dies, or all over it.
+fn failure(record: &Record) -> Option<Draft> {
+    let seen = Seen::of(record)?;
+    let (writes, reads) = (seen.failed(Direction::Write), seen.failed(Direction::Read));
+    let first = seen.failed.first()?;
+    let how = match () {
+        () if writes > 0 && seen.good_writes == 0 && reads == 0 && seen.good_reads > 0 => {
+            "It has gone read-only: writes fail, and reads still work.".to_owned()
+        }
+        () if writes > 0 && seen.good_writes == 0 && reads == 0 => {
+            "All writes fail; whether it can still be read was not tested.".to_owned()
+        }
+        () if seen.good_reads + seen.good_writes == 0 => "It fails whatever is asked of it.".to_owned(),
+        () => area(record, &seen).unwrap_or_else(|| "It fails in many places.".to_owned()),
+    };
+    let error = format!("It failed while it was measured ({}: {}).", first.test, reason(first).trim_end_matches('.'));
+    Some(Draft::failure("io-error", format!("{how} {COPY} {error}")).note(format!(
+        "from the first error on: {} cells failed, {} reads and {} writes went through",
+        seen.failed.len(),
+        seen.good_reads,
+        seen.good_writes
+    )))
+}
+
+/// Errors in one area, while the rest works.
+fn area(record: &Record, seen: &Seen<'_>) -> Option<String> {
+    let (from, to) = seen.region()?;
+    let capacity = record.medium.capacity_bytes.filter(|bytes| *bytes > 0);
+    let is_narrow = from == to || capacity.is_some_and(|bytes| (to - from) as f64 <= AREA * bytes as f64);
+    let at = if from == to { format!("at {}", Bytes(from)) } else { format!("between {} and {}", Bytes(from), Bytes(to)) };
+    is_narrow.then(|| format!("An area of it is dying: I/Os fail {at}, and work elsewhere."))
+}
+
+/// A test that ended by an error that is not the medium's own word.
+fn other_error(record: &Record) -> Option<Draft> {
+    let first = record.cells.iter().find(|cell| cell.stop == Stop::Error)?;
+    let reason = reason(first);
+    Some(if record.run.ended == Ended::Error {
+        Draft::failure("io-error", format!("It failed while it was measured ({}): {reason}. Do not trust data to it.", first.test))
+    } else {
+        Draft::warning("io-error", format!("{} ended by an error: {reason}.", first.test))
+    })
+}
+
+/// A read that takes this long while most take a twentieth of it was tried again and again; our choice.
+const RETRIED_NS: u64 = 500_000_000;
+const USUAL: u64 = 20;
+
+/// Reads that come only after many tries: three at least, and not of a host that stood still.
+fn retries(record: &Record) -> Option<Draft> {
+    let is_read = |cell: &&Cell| cell.params.direction == Some(Direction::Read) && gate::accusing(record, cell).is_none();
+    let long = record.cells.iter().filter(is_read).filter_map(|cell| {
+        let median_ns = cell.metrics.latency_ns.as_ref()?.p50?;
+        let histogram = cell.histogram.as_ref()?;
+        let depth = figure::in_flight(cell);
+        let limit_ns = RETRIED_NS.saturating_mul(depth);
+        let many = histogram.count_above(limit_ns);
+        (many >= 3 && median_ns.saturating_mul(USUAL) < limit_ns).then_some((many, histogram.len(), limit_ns, cell))
+    });
+    let (many, n, limit_ns, cell) = long.max_by_key(|(many, ..)| *many)?;
+    let statement = format!(
+        "Reads need retries: {many} of {n} took longer than {}. Copy what is on it first; an area that is read so is near its end.",
+        Nanos(limit_ns)
+    );
+    Some(Draft::warning("io-error", statement).note(format!("{}: {many} of {n} reads beyond {}", figure::named(cell), Nanos(limit_ns))))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Severity;
+    use record::units::{GIB, KIB, MIB};
+
+    use super::*;
+    use crate::testing::{empty, iops};
+
+    fn failed(test: &str, number: u32, reason: &str) -> Cell {
+        let mut cell = iops(test, number, 4 * KIB, 300.0, 1);
+        (cell.stop, cell.reason) = (Stop::Error, Some(reason.into()));
+        cell
+    }
+
+    fn write_error(at: u64) -> String {
+        format!("the medium reports an error while writing 4 KiB at byte {at}: input/output error")
+    }
+
+    /// A medium that was good enough for classes and advice before it failed.
+    fn run(then: Vec<Cell>) -> Record {
+        let mut record = empty();
+        record.medium.capacity_bytes = Some(32 * GIB);
+        record.medium.au_bytes = Some(4 * MIB);
+        let mut cells = vec![
+            iops("sequential-write", 1, MIB, 40.0, 1),
+            iops("sequential-read", 1, MIB, 60.0, 1),
+            iops("random-read", 1, 4 * KIB, 3000.0, 1),
+            iops("random-write", 1, 4 * KIB, 70.0, 1),
+            iops("random-write", 2, 16 * KIB, 60.0, 1),
+        ];
+        cells.extend(then);
+        record.cells = cells;
+        record
+    }
+
+    #[track_caller]
+    fn check(record: &Record, statement: &str) {
+        let findings = crate::conclude(record);
+        assert_eq!((findings[0].id.as_str(), findings[0].severity), ("verdict", Severity::Failure));
+        assert!(findings[0].statement.starts_with(&format!("Do not use it. {statement}")), "{}", findings[0].statement);
+        let recommended = |id: &str| id == "classes" || id.starts_with("advice") || id.starts_with("verdict-");
+        let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+        assert!(!ids.iter().any(|id| recommended(id)), "{ids:?}");
+    }
+
+    #[test]
+    fn each_way_to_fail_is_said_and_what_to_do_first() {
+        let refused = "the medium refuses writes while writing 4 KiB at byte 0: read-only file system";
+        let reads = iops("random-read", 2, 4 * KIB, 3000.0, 1);
+        check(
+            &run(vec![failed("random-write", 3, refused), failed("sector-write", 1, refused), reads.clone()]),
+            "It has gone read-only: writes fail, and reads still work. Copy what is on it now, before anything else",
+        );
+        check(
+            &run(vec![failed("random-write", 3, &write_error(4096)), failed("sector-write", 1, &write_error(20 * GIB))]),
+            "All writes fail; whether it can still be read was not tested. Copy what is on it now",
+        );
+        let writes = iops("random-write", 4, 64 * KIB, 30.0, 1);
+        check(
+            &run(vec![
+                failed("random-write", 3, &write_error(16 * GIB)),
+                failed("record-ops", 1, &write_error(17 * GIB)),
+                writes,
+                reads.clone(),
+            ]),
+            "An area of it is dying: I/Os fail between 16 GiB and 17 GiB, and work elsewhere. Copy what is on it now",
+        );
+        let read_error = "the medium reports an error while reading 4 KiB at byte 0: input/output error";
+        check(
+            &run(vec![failed("random-write", 3, &write_error(4096)), failed("random-read", 2, read_error)]),
+            "It fails whatever is asked of it. Copy what is on it now, before anything else. It failed while it was measured (random-write:",
+        );
+    }
+
+    #[test]
+    fn reads_that_need_retries_are_no_slow_reads() {
+        let mut record = run(vec![]);
+        let mut histogram = record::Histogram::default();
+        histogram.record_n(300_000, 5000);
+        histogram.record_n(1_200_000_000, 4);
+        let read = &mut record.cells[2];
+        read.metrics.latency_ns.as_mut().unwrap().p50 = Some(300_000);
+        read.histogram = Some(histogram);
+        let found = conclude(&record).unwrap();
+        insta::assert_snapshot!(found.statement, @"Reads need retries: 4 of 5004 took longer than 500 ms. Copy what is on it first; an area that is read so is near its end.");
+        record.cells[2].histogram = None;
+        assert_eq!(conclude(&record), None);
+    }
+
+    #[test]
+    fn what_is_no_word_of_the_medium_is_no_failure_of_it() {
+        let found = conclude(&run(vec![failed("record-ops", 1, "no space is left")])).unwrap();
+        assert_eq!(found.severity, Severity::Warning);
+        insta::assert_snapshot!(found.statement, @"record-ops ended by an error: no space is left.");
+    }
+}
