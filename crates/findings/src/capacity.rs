@@ -94,7 +94,7 @@ fn probe(record: &Record) -> Option<Finding> {
         Kind::Damaged if real == Some(0) => Draft::failure("capacity", "It is damaged: nothing that was written came back. Throw it away."),
         Kind::Damaged => Draft::failure(
             "capacity",
-            "It is damaged: some of what was written did not come back, in places all over it. It is broken rather than fake; throw it away.",
+            "It is damaged: some of what was written did not come back, in places all over it. It is broken rather than fake: copy what can still be read, then throw it away.",
         ),
         Kind::Limbo => Draft::failure("capacity", format!("It is a fake: {says}, {has}; what is written beyond is lost without an error.")),
         Kind::Wraparound => Draft::failure(

@@ -218,6 +218,13 @@ mod tests {
     }
 
     #[test]
+    fn the_errors_come_before_what_a_probe_found_of_them() {
+        let mut probe = crate::testing::cell("capacity", 1, 512);
+        probe.metrics.other.insert("type".into(), record::Estimate { value: 1.0, ci95: None, n: 1 });
+        check(&run(vec![probe, failed("prime", 1, &write_error(4_421_844_992))]), "All writes fail");
+    }
+
+    #[test]
     fn reads_that_need_retries_are_no_slow_reads() {
         let mut record = run(vec![]);
         let mut histogram = record::Histogram::default();

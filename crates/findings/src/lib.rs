@@ -174,10 +174,15 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     }
     let mut rest = Vec::new();
     rest.extend(classes::claims(record));
-    rest.extend(capacity::conclude(record));
+    // A probe that finds damage on a medium that fails says less than the errors do.
+    let (failing, probed) = (failing::conclude(record), capacity::conclude(record));
+    if capacity::is_fake(record) {
+        rest.extend(probed.into_iter().chain(failing));
+    } else {
+        rest.extend(failing.into_iter().chain(probed));
+    }
     rest.extend(identity::conclude(record));
     rest.extend(wear::conclude(record));
-    rest.extend(failing::conclude(record));
     rest.extend(host::conclude(record));
     rest.extend(random_write::conclude(record));
     rest.extend(standstill::conclude(record));
