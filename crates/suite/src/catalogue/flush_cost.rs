@@ -10,7 +10,7 @@
 
 use record::units::Bytes;
 use record::{Estimate, Pattern, PlannedCell, Region, Stop, Sync};
-use stats::median;
+use stats::{median, quantile_ranks};
 
 use super::stretch;
 use crate::drive::Limits;
@@ -27,7 +27,7 @@ const FLUSHED: &str = "flushed";
 const DURABLE: &str = "durable";
 
 /// Flushes with nothing to do.
-const IDLE_FLUSHES: u32 = 5;
+const IDLE_FLUSHES: u32 = 8;
 /// Writes before those that count: they close what was open before.
 const WARM_UP_ROUNDS: u64 = 2;
 
@@ -154,16 +154,34 @@ impl Work<'_, '_> {
         cell.metrics.latency_ns = cell.histogram.as_ref().map(|histogram| latency(histogram, worst_ns));
         let medians = [("write_ns", &mut self.write_ns), ("flush_ns", &mut self.flush_ns), ("idle_flush_ns", &mut self.idle_flush_ns)];
         for (name, samples) in medians {
-            let n = samples.len() as u64;
-            cell.metrics.other.extend(median(samples).map(|value| (name.to_owned(), Estimate { value, ci95: None, n })));
+            cell.metrics.other.extend(certain_median(samples).map(|figure| (name.to_owned(), figure)));
         }
-        let known = |name: &str| cell.metrics.other.get(name).map(|figure| figure.value);
-        if let Some(write_ns) = known("write_ns").filter(|_| !is_plain) {
-            let value = self.cell.block_bytes() as f64 * 1e9 / (write_ns + known("flush_ns").unwrap_or(0.0)).max(1.0);
-            cell.metrics.other.insert("durable_bps".into(), Estimate { value, ci95: None, n: cell.ops });
+        let known = |name: &str| cell.metrics.other.get(name).copied();
+        if let Some(write) = known("write_ns").filter(|_| !is_plain) {
+            let durable = durable_bps(self.cell.block_bytes() as f64, write, known("flush_ns"));
+            cell.metrics.other.insert("durable_bps".into(), durable);
         }
         self.outcome
     }
+}
+
+/// The median with the interval that its order statistics give; without one of fewer than six samples.
+fn certain_median(samples: &mut [f64]) -> Option<Estimate> {
+    let value = median(samples)?;
+    samples.sort_by(f64::total_cmp);
+    let n = samples.len() as u64;
+    let at = |rank: u64| samples.get(rank.checked_sub(1)? as usize).copied();
+    let ci95 = quantile_ranks(n, 0.5, 0.95).and_then(|(low, high)| Some([at(low)?, at(high)?]));
+    Some(Estimate { value, ci95, n })
+}
+
+/// A block over what writing and flushing it took: fastest where both were, slowest where both were.
+fn durable_bps(block_bytes: f64, write_ns: Estimate, flush_ns: Option<Estimate>) -> Estimate {
+    let rate = |ns: f64| block_bytes * 1e9 / ns.max(1.0);
+    let value = rate(write_ns.value + flush_ns.map_or(0.0, |flush| flush.value));
+    let flush_ends = flush_ns.map_or(Some([0.0; 2]), |flush| flush.ci95);
+    let ci95 = write_ns.ci95.zip(flush_ends).map(|(write, flush)| [rate(write[1] + flush[1]), rate(write[0] + flush[0])]);
+    Estimate { value, ci95, n: write_ns.n }
 }
 
 #[cfg(test)]
@@ -183,6 +201,7 @@ mod tests {
         assert_eq!(["write_ns", "flush_ns", "idle_flush_ns"].map(|name| other("flush-cost/1", name)), [Some(1.0), None, None]);
         assert_eq!(["write_ns", "flush_ns", "idle_flush_ns"].map(|name| other("flush-cost/2", name)), [Some(1.0), Some(3.0), Some(3.0)]);
         assert_eq!(ran.other("flush-cost/2", "durable_bps"), 4096.0 / 4e-3);
+        assert_eq!(ran.cell("flush-cost/2").metrics.other["flush_ns"].ci95, Some([3e6, 3e6]));
         assert!(ran.requests.iter().any(|request| request.sync == Sync::Data));
         assert_eq!(ran.idle_ns, 3 * 26 * 200 * MILLISECOND_NS);
     }
