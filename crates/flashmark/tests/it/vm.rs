@@ -2,6 +2,7 @@
 
 mod cards;
 mod clock;
+mod in_use;
 mod initramfs;
 mod lent;
 mod machine;
