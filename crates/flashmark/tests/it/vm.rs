@@ -1,5 +1,6 @@
 //! The program in a virtual machine, where media can be swapped, unplugged and cut off from power without hurting anyone's.
 
+mod away;
 mod cards;
 mod clock;
 mod in_use;
