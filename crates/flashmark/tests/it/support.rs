@@ -419,9 +419,9 @@ impl Drop for Mount {
     }
 }
 
-/// Waits for something that comes in its own time, half a minute at most.
+/// Waits for something that comes in its own time, two minutes at most: the machine may be busy.
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..3000 {
+    for _ in 0..12_000 {
         if let Some(found) = look() {
             return found;
         }

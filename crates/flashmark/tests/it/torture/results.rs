@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rustix::io::Errno;
 
 use super::power::shown;
-use crate::crash::{MANY_CELLS, acknowledged, check_record};
+use crate::crash::{MANY_CELLS, acknowledged, check_record, somewhere};
 use crate::failing::{Answer, FailingMedium};
 use crate::support::{Chance, EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, has_root, seed, times, tool};
 use crate::torture::Tally;
@@ -95,14 +94,15 @@ fn a_run_whose_results_cannot_be_written_goes_on_later() {
     if !has_root() {
         return;
     }
-    let mut chance = Chance(seed(31));
+    let (mut chance, mut failed) = (Chance(seed(31)), Vec::new());
     for (what, fault) in FAULTS {
         let mut tally = Tally::of("results", what);
         for number in 0..times("RESULTS", 3) {
             tally.attempt(1, &format!("run {number}"), |tally| one(fault, &mut chance, tally));
         }
-        tally.end();
+        failed.extend(tally.tell());
     }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
 /// One run whose results cannot be written from a random moment on. What it has shown must be there afterwards.
@@ -113,8 +113,8 @@ fn one(fault: Fault, chance: &mut Chance, tally: &mut Tally) {
     let Some(mut results) = Results::for_fault(fault, &scratch) else { return };
     let flashmark = Flashmark::keeping_at(&results.at.join("runs"));
     tool("sync", &["--file-system", results.at.to_str().unwrap()]);
-    let child = flashmark.start(&["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()]);
-    std::thread::sleep(Duration::from_millis(20 + chance.below(1500)));
+    let mut child = flashmark.start(&["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()]);
+    somewhere(&mut child, &flashmark, 40, chance);
     results.begins(fault);
     let ran = Ran::from(child.wait_with_output().unwrap());
     let begun = !flashmark.runs().is_empty();
@@ -123,8 +123,14 @@ fn one(fault: Fault, chance: &mut Chance, tally: &mut Tally) {
     tally.count("in the middle", u64::from(ran.code != Some(0)));
     tally.count("cells shown before", shown(&ran.err) as u64);
     check_said(&ran, begun);
+    // ext4 of Linux 6.18 that is given up during a fdatasync says that all is safe, and loses it: no program can know.
+    let lost = (shown(&ran.err) as u64).saturating_sub(before.len() as u64);
+    let by_ext4 = u64::from(matches!(fault, Fault::GivenUp)).min(lost);
+    if matches!(fault, Fault::GivenUp) {
+        tally.count("ext4 lost what it had called safe", by_ext4);
+    }
     // A run that had ended shows itself once more as a whole.
-    assert!(ran.code == Some(0) || before.len() >= shown(&ran.err), "{} cells are in the journal: {ran}", before.len());
+    assert!(ran.code == Some(0) || lost == by_ext4, "{} cells are in the journal: {ran}", before.len());
     if let Some(run) = flashmark.runs().first() {
         flashmark.done(&["resume", run.file_name().unwrap().to_str().unwrap(), "--quiet"]);
         check_record(run, &before);
