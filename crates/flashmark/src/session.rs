@@ -158,7 +158,7 @@ impl Listener for Keeper<'_> {
             (Event::CellRevised { .. }, Some(cell)) => Event::CellRevised { cell },
             _ => event.clone(),
         };
-        // On disk first: what the screen has shown is never lost.
+        // On disk first, and what is not there is not shown: what the screen has shown is never lost.
         let kept = match event {
             Event::CellFinished { cell, .. } | Event::CellRevised { cell } => self.journal.append(&(*cell).clone().into()),
             Event::Skipped(skip) => self.journal.append(&(*skip).clone().into()),
@@ -171,8 +171,9 @@ impl Listener for Keeper<'_> {
             Event::Marked(marks) => self.journal.append(&Entry::Marked(marks.to_vec())),
             Event::CellStarted { .. } | Event::Progress(_) => Ok(()),
         };
+        kept.map_err(|error| error.to_string())?;
         self.screen.show(event);
-        kept.map_err(|error| error.to_string())
+        Ok(())
     }
 }
 

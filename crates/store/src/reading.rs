@@ -1,7 +1,8 @@
 //! From the bytes of a journal to its events, whatever befell them.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -53,9 +54,39 @@ pub(crate) fn read<H: DeserializeOwned, E: DeserializeOwned>(path: &Path) -> Res
     parse(&bytes, &copy_of_header(path), path)
 }
 
-/// The bytes of a journal.
+/// The bytes of a journal. What its disk does not read are zeros, and cost the lines they stand in: a bad sector, or the end of a file whose
+/// size was written before a power cut and whose place was not (FAT).
 pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, JournalError> {
-    read_regular(path).map_err(|source| JournalError::Read { path: path.to_owned(), source })
+    let read = match read_regular(path) {
+        Err(error) if is_of_the_disk(&error) => what_can_be_read(path),
+        read => read,
+    };
+    read.map_err(|source| JournalError::Read { path: path.to_owned(), source })
+}
+
+/// What is read at a time where not everything can be: what the kernel keeps or does not keep as a whole.
+const PAGE_BYTES: usize = 4096;
+
+fn is_of_the_disk(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
+}
+
+/// All of a file, with zeros where its disk gives errors.
+fn what_can_be_read(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let mut bytes = vec![0; usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX)];
+    let (mut failed, mut pages) = (None, 0);
+    for (number, page) in bytes.chunks_mut(PAGE_BYTES).enumerate() {
+        match file.read_exact_at(page, (number * PAGE_BYTES) as u64) {
+            Ok(()) => pages += 1,
+            Err(error) if is_of_the_disk(&error) => {
+                page.fill(0);
+                failed = Some(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    failed.filter(|_| pages == 0).map_or(Ok(bytes), Err)
 }
 
 /// Where the copy of a journal's first line is.

@@ -95,17 +95,22 @@ pub fn is_over(child: &mut Child) -> bool {
     child.try_wait().unwrap().is_some()
 }
 
-/// Kills the program at a random moment, after a random number of journal lines and some time more; whether it was still alive.
-fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance) -> bool {
+/// Waits for a random moment of a run: for some lines of its journal, fewer than so many, and some time more.
+pub fn somewhere(child: &mut Child, flashmark: &Flashmark, most_lines: u64, chance: &mut Chance) {
     let lines = || -> u64 {
         let journals = flashmark.runs().into_iter().filter_map(|run| fs::read(run.join("journal.jsonl")).ok());
         journals.map(|text| text.iter().filter(|byte| **byte == b'\n').count() as u64).sum()
     };
-    let (until, more) = (lines() + chance.below(8), Duration::from_micros(chance.below(20_000)));
+    let (until, more) = (lines() + chance.below(most_lines), Duration::from_micros(chance.below(20_000)));
     while !is_over(child) && lines() < until {
         std::thread::sleep(Duration::from_micros(200));
     }
     std::thread::sleep(more);
+}
+
+/// Kills the program at a random moment; whether it was still alive.
+fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance) -> bool {
+    somewhere(child, flashmark, 8, chance);
     // SIGKILL, unless it has ended by itself.
     let _ = child.kill();
     child.wait().unwrap().code().is_none()

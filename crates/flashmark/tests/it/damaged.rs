@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use store::{Store, UNDO_FILE};
 
-use crate::support::{Chance, Flashmark, Ran, read_record};
+use crate::failing::{Answer, FailingMedium};
+use crate::support::{Chance, Flashmark, Ran, Scratch, read_record};
 
 /// A whole run on a simulated card as the version before wrote it, without numbers.
 const FORM_1: &str = include_str!("../../../../fixtures/journals/form-1-complete.jsonl");
@@ -71,6 +72,34 @@ fn a_flipped_bit_costs_one_cell_which_resume_measures_again() {
     let journal = fs::read_to_string(dir.join("journal.jsonl")).unwrap();
     assert!(journal.starts_with(spoilt.as_str()), "no line is cut off");
     assert_eq!(flashmark.done(&["show", "latest"]).err.lines().count(), 1);
+}
+
+/// As after a power cut on FAT, where a file may be longer than what is known of its place, or with a bad sector.
+#[test]
+fn what_the_disk_does_not_read_of_a_journal_costs_no_line_beside_it() {
+    let (flashmark, dir, journal) = one_run();
+    let scratch = Scratch::new();
+    let whole = read_record(&dir.join("record.json"));
+    let mut content = journal.clone().into_bytes();
+    let length = content.len() as u64;
+    content.extend([0; 20 << 10]);
+    let Some(disk) = FailingMedium::holding(&scratch.directory("disk"), "fuse.journal", content) else { return };
+    fs::remove_file(dir.join("record.json")).unwrap();
+    fs::remove_file(dir.join("journal.jsonl")).unwrap();
+    std::os::unix::fs::symlink(disk.file(), dir.join("journal.jsonl")).unwrap();
+    let cells = || {
+        let shown: Value = serde_json::from_str(&flashmark.done(&["show", "latest", "--json"]).out).unwrap();
+        shown["cells"].as_array().unwrap().len()
+    };
+    disk.answers(Answer::Unreadable(length.next_multiple_of(4096), u64::MAX));
+    assert_eq!(cells(), whole.cells.len(), "what follows the last line costs nothing");
+    disk.answers(Answer::Unreadable(length - 1, u64::MAX));
+    assert!(cells() >= whole.cells.len() - 1, "the last page costs its lines");
+    disk.answers(Answer::Unreadable(0, 1));
+    assert!(cells() >= whole.cells.len() - 1, "the first line has a copy");
+    disk.answers(Answer::Unreadable(0, u64::MAX));
+    let dead = flashmark.run(&["show", "latest"]);
+    assert!(dead.code != Some(0) && dead.err.contains("cannot read the journal"), "{dead}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A file system that the test serves itself (FUSE): one file, "medium", that fails as it is told.
+//! A file system that the test serves itself (FUSE): one file, "medium", that fails as it is told, or forgets what it was not asked to keep.
 //!
 //! Only the messages that the tests cause are answered; <https://www.kernel.org/doc/html/latest/filesystems/fuse.html> and
 //! `linux/fuse.h` (protocol 7.31) say what they look like.
@@ -6,14 +6,15 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use crate::support::{has_root, skipped};
+use crate::support::{Chance, has_root, skipped};
 
 /// How the medium answers.
 #[derive(Clone, Copy, Debug)]
@@ -26,13 +27,57 @@ pub enum Answer {
     WriteError(Errno),
     /// Reads bring nothing, as from a medium that is gone.
     Nothing,
+    /// With an error to whatever reads a byte between these two.
+    Unreadable(u64, u64),
     /// Once so late, then well.
     Late(Duration),
+    /// Well, at no more than so many bytes a second.
+    Slow(u64),
 }
 
-/// The mounted file system. Unmounted when dropped.
+/// What the file is made of.
+trait Content: Send {
+    fn size(&self) -> u64;
+    fn read(&mut self, offset: u64, bytes: u64) -> Result<Vec<u8>, Errno>;
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Errno>;
+    fn flush(&mut self) -> Result<(), Errno>;
+}
+
+/// Mounted until it is dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    /// Mounts a file system of that kind ("fuse.own") at a directory; none, with the reason said, where it cannot be.
+    fn serving(at: &Path, kind: &str, content: impl Content + 'static) -> Option<Mounted> {
+        if !has_root() {
+            return None;
+        }
+        let Ok(channel) = OpenOptions::new().read(true).write(true).open("/dev/fuse") else {
+            skipped("needs /dev/fuse");
+            return None;
+        };
+        let options = format!("fd={},rootmode=40000,user_id=0,group_id=0,allow_other", channel.as_raw_fd());
+        let options = std::ffi::CString::new(options).unwrap();
+        mount("flashmark-it", at, kind, MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str()).unwrap();
+        let server = Server { channel, content: Box::new(content) };
+        std::thread::spawn(move || server.serve());
+        Some(Mounted(at.to_owned()))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("medium")
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = unmount(&self.0, UnmountFlags::DETACH);
+    }
+}
+
+/// A medium in memory that fails as it is told. Unmounted when dropped.
 pub struct FailingMedium {
-    at: PathBuf,
+    mounted: Mounted,
     told: Arc<Mutex<Answer>>,
     content: Arc<Mutex<Vec<u8>>>,
 }
@@ -44,26 +89,24 @@ const MAX_WRITE: usize = 1 << 20;
 impl FailingMedium {
     /// Mounts one of `bytes` at a directory, as a file system of that kind ("fuse.own"); none, with the reason said, where it cannot be.
     pub fn mounted(at: &Path, kind: &str, bytes: usize) -> Option<FailingMedium> {
-        if !has_root() {
-            return None;
-        }
-        let Ok(channel) = OpenOptions::new().read(true).write(true).open("/dev/fuse") else {
-            skipped("needs /dev/fuse");
-            return None;
-        };
-        let options = format!("fd={},rootmode=40000,user_id=0,group_id=0,allow_other", channel.as_raw_fd());
-        let options = std::ffi::CString::new(options).unwrap();
-        mount("flashmark-it", at, kind, MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str()).unwrap();
-        let told = Arc::new(Mutex::new(Answer::Well));
-        let content = Arc::new(Mutex::new((0..bytes).map(at_first).collect()));
-        let server = Server { channel, told: Arc::clone(&told), content: Arc::clone(&content) };
-        std::thread::spawn(move || server.serve());
-        Some(FailingMedium { at: at.to_owned(), told, content })
+        FailingMedium::holding(at, kind, (0..bytes).map(at_first).collect())
+    }
+
+    /// The same with this on it.
+    pub fn holding(at: &Path, kind: &str, content: Vec<u8>) -> Option<FailingMedium> {
+        let (told, content) = (Arc::new(Mutex::new(Answer::Well)), Arc::new(Mutex::new(content)));
+        let failing = Failing { told: Arc::clone(&told), content: Arc::clone(&content) };
+        Some(FailingMedium { mounted: Mounted::serving(at, kind, failing)?, told, content })
     }
 
     /// The file.
     pub fn file(&self) -> PathBuf {
-        self.at.join("medium")
+        self.mounted.file()
+    }
+
+    /// Every byte, as it is now.
+    pub fn content(&self) -> Vec<u8> {
+        self.content.lock().unwrap().clone()
     }
 
     /// Whether every byte from there on is as it was in the beginning.
@@ -81,14 +124,188 @@ impl Drop for FailingMedium {
     fn drop(&mut self) {
         // Whoever still waits for it gets an answer and may go.
         self.answers(Answer::Well);
-        let _ = unmount(&self.at, UnmountFlags::DETACH);
+    }
+}
+
+/// What is told and what is there, of a [`FailingMedium`].
+struct Failing {
+    told: Arc<Mutex<Answer>>,
+    content: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Failing {
+    /// What is to be answered to so many bytes; waits as long as it is told to.
+    fn told_now(&self, bytes: u64) -> Answer {
+        let answer = std::mem::replace(&mut *self.told.lock().unwrap(), Answer::Well);
+        match answer {
+            Answer::Late(time) => std::thread::sleep(time),
+            lasting => *self.told.lock().unwrap() = lasting,
+        }
+        if let Answer::Slow(bps) = answer {
+            std::thread::sleep(Duration::from_secs_f64(bytes as f64 / bps as f64));
+        }
+        answer
+    }
+}
+
+impl Content for Failing {
+    fn size(&self) -> u64 {
+        self.content.lock().unwrap().len() as u64
+    }
+
+    fn read(&mut self, offset: u64, bytes: u64) -> Result<Vec<u8>, Errno> {
+        match self.told_now(bytes) {
+            Answer::Error(errno) => Err(errno),
+            Answer::Unreadable(from, to) if from < offset + bytes && offset < to => Err(Errno::IO),
+            Answer::Nothing => Ok(Vec::new()),
+            _ => {
+                let content = self.content.lock().unwrap();
+                let from = content.len().min(offset as usize);
+                let to = content.len().min((offset + bytes) as usize);
+                Ok(content[from..to].to_vec())
+            }
+        }
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Errno> {
+        match self.told_now(data.len() as u64) {
+            Answer::Error(errno) | Answer::WriteError(errno) => Err(errno),
+            _ => {
+                let place = offset as usize..offset as usize + data.len();
+                self.content.lock().unwrap().get_mut(place).ok_or(Errno::NOSPC)?.copy_from_slice(data);
+                Ok(())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        Ok(())
+    }
+}
+
+/// A disk with a cache that a power cut empties: what was written lies in memory until a flush is asked for. Unmounted when dropped.
+pub struct ForgetfulDisk {
+    mounted: Mounted,
+    cached: Arc<Mutex<Cached>>,
+}
+
+/// What is safe, and what was written since, in its order.
+struct Cached {
+    safe: File,
+    bytes: u64,
+    unsafe_writes: Vec<(u64, Vec<u8>)>,
+    power: Power,
+}
+
+/// How much of it there is left for a [`ForgetfulDisk`].
+#[derive(Clone, Copy, PartialEq)]
+enum Power {
+    On,
+    /// The next flush does not end.
+    Failing,
+    /// It has come, and waits.
+    Flushing,
+    Off,
+}
+
+impl ForgetfulDisk {
+    /// Over a file, which is what is safe.
+    pub fn over(image: &Path, at: &Path) -> Option<ForgetfulDisk> {
+        let safe = OpenOptions::new().read(true).write(true).open(image).unwrap();
+        let bytes = safe.metadata().unwrap().len();
+        let cached = Arc::new(Mutex::new(Cached { safe, bytes, unsafe_writes: Vec::new(), power: Power::On }));
+        Some(ForgetfulDisk { mounted: Mounted::serving(at, "fuse.forgetful", Forgetful(Arc::clone(&cached)))?, cached })
+    }
+
+    /// The file.
+    pub fn file(&self) -> PathBuf {
+        self.mounted.file()
+    }
+
+    /// The power begins to fail: the next flush does not come to its end, and whatever comes after it waits.
+    pub fn fails(&self) {
+        self.cached.lock().unwrap().power = Power::Failing;
+    }
+
+    /// Whether it is in that flush.
+    pub fn is_flushing(&self) -> bool {
+        self.cached.lock().unwrap().power == Power::Flushing
+    }
+
+    /// The power is off: of what was not flushed, some writes are on the disk, some in part, and the others are lost. How many were lost at
+    /// least in part.
+    pub fn goes_off(&self, chance: &mut Chance) -> u64 {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.power = Power::Off;
+        let (mut lost, kept_in_ten) = (0, chance.below(11));
+        for (offset, data) in std::mem::take(&mut cached.unsafe_writes) {
+            let torn = chance.below(4) == 0;
+            let sectors = match chance.below(10) < kept_in_ten {
+                true if torn => chance.below(data.len() as u64 / 512 + 1),
+                true => data.len() as u64 / 512,
+                false => 0,
+            };
+            let kept = sectors as usize * 512;
+            lost += u64::from(kept < data.len());
+            cached.safe.write_all_at(&data[..kept], offset).unwrap();
+        }
+        lost
+    }
+}
+
+struct Forgetful(Arc<Mutex<Cached>>);
+
+impl Content for Forgetful {
+    fn size(&self) -> u64 {
+        self.0.lock().unwrap().bytes
+    }
+
+    fn read(&mut self, offset: u64, bytes: u64) -> Result<Vec<u8>, Errno> {
+        let cached = self.0.lock().unwrap();
+        let end = (offset + bytes).min(cached.bytes);
+        let mut read = vec![0; end.saturating_sub(offset) as usize];
+        cached.safe.read_exact_at(&mut read, offset).map_err(|_| Errno::IO)?;
+        for (at, data) in &cached.unsafe_writes {
+            let (from, to) = (offset.max(*at), end.min(at + data.len() as u64));
+            if from < to {
+                read[(from - offset) as usize..(to - offset) as usize].copy_from_slice(&data[(from - at) as usize..(to - at) as usize]);
+            }
+        }
+        Ok(read)
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) -> Result<(), Errno> {
+        let mut cached = self.0.lock().unwrap();
+        if offset + data.len() as u64 > cached.bytes || cached.power == Power::Off {
+            return Err(Errno::IO);
+        }
+        cached.unsafe_writes.push((offset, data.to_vec()));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Errno> {
+        let mut cached = self.0.lock().unwrap();
+        if cached.power == Power::Failing {
+            cached.power = Power::Flushing;
+        }
+        while cached.power == Power::Flushing {
+            drop(cached);
+            std::thread::sleep(Duration::from_millis(1));
+            cached = self.0.lock().unwrap();
+        }
+        if cached.power == Power::Off {
+            return Err(Errno::IO);
+        }
+        for (offset, data) in std::mem::take(&mut cached.unsafe_writes) {
+            cached.safe.write_all_at(&data, offset).map_err(|_| Errno::IO)?;
+        }
+        Ok(())
     }
 }
 
 struct Server {
     channel: File,
-    told: Arc<Mutex<Answer>>,
-    content: Arc<Mutex<Vec<u8>>>,
+    content: Box<dyn Content>,
 }
 
 /// What lies at a byte of a new medium.
@@ -156,8 +373,9 @@ impl Server {
             1 => Err(Errno::NOENT),                                                                 // lookup
             3 => Ok([laid_out(&[(1, 8), (0, 4), (0, 4)]), self.attributes(message.node)].concat()), // getattr
             14 | 27 => Ok(laid_out(&[(message.node, 8), (1, 4), (0, 4)])),                          // open, opendir: direct I/O
-            15 => self.read(number::<8>(message.body, 8), number::<4>(message.body, 16)),
+            15 => self.content.read(number::<8>(message.body, 8), number::<4>(message.body, 16)),
             16 => self.write(number::<8>(message.body, 8), &message.body[40..]),
+            20 => self.content.flush().map(|()| Vec::new()), // fsync
             17 => Ok(laid_out(&[
                 (9000, 8),
                 (9000, 8),
@@ -172,7 +390,7 @@ impl Server {
                 (0, 8),
                 (0, 8),
             ])),
-            18 | 20 | 25 | 28 | 29 | 30 | 34 => nothing, // release, fsync, flush, readdir, releasedir, fsyncdir, access
+            18 | 25 | 28 | 29 | 30 | 34 => nothing, // release, flush, readdir, releasedir, fsyncdir, access
             26 => Ok(self.hello(message.body)),
             _ => Err(Errno::NOSYS),
         })
@@ -190,42 +408,14 @@ impl Server {
     }
 
     fn attributes(&self, node: u64) -> Vec<u8> {
-        let (mode, size) = if node == ROOT { (0o040_755, 0) } else { (0o100_644, self.content.lock().unwrap().len() as u64) };
+        let (mode, size) = if node == ROOT { (0o040_755, 0) } else { (0o100_644, self.content.size()) };
         let times = [(0, 8), (0, 8), (0, 8), (0, 4), (0, 4), (0, 4)];
         let rest = [(mode, 4), (1, 4), (0, 4), (0, 4), (0, 4), (4096, 4), (0, 4)];
         laid_out(&[&[(node, 8), (size, 8), (size / 512, 8)][..], &times, &rest].concat())
     }
 
-    fn read(&mut self, offset: u64, bytes: u64) -> Result<Vec<u8>, Errno> {
-        match self.told_now() {
-            Answer::Error(errno) => Err(errno),
-            Answer::Nothing => Ok(Vec::new()),
-            _ => {
-                let content = self.content.lock().unwrap();
-                let from = content.len().min(offset as usize);
-                let to = content.len().min((offset + bytes) as usize);
-                Ok(content[from..to].to_vec())
-            }
-        }
-    }
-
     fn write(&mut self, offset: u64, data: &[u8]) -> Result<Vec<u8>, Errno> {
-        match self.told_now() {
-            Answer::Error(errno) | Answer::WriteError(errno) => Err(errno),
-            _ => {
-                let place = offset as usize..offset as usize + data.len();
-                self.content.lock().unwrap().get_mut(place).ok_or(Errno::NOSPC)?.copy_from_slice(data);
-                Ok(laid_out(&[(data.len() as u64, 4), (0, 4)]))
-            }
-        }
-    }
-
-    fn told_now(&self) -> Answer {
-        let answer = std::mem::replace(&mut *self.told.lock().unwrap(), Answer::Well);
-        match answer {
-            Answer::Late(time) => std::thread::sleep(time),
-            lasting => *self.told.lock().unwrap() = lasting,
-        }
-        answer
+        self.content.write(offset, data)?;
+        Ok(laid_out(&[(data.len() as u64, 4), (0, 4)]))
     }
 }

@@ -1,37 +1,196 @@
-//! Nothing around the span is ever written.
+//! Nothing around the span is ever written: by one test after the other, and by suites that chance has put together.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Scratch, has_root, seed, sum_of, times};
+use crate::support::{Chance, Flashmark, LoopDevice, MIB, Scratch, has_root, seed, times};
 use crate::torture::Tally;
 
+/// Size of the medium, and of the parts that are compared and put right.
+const MEDIUM: u64 = 24 * MIB;
+const PART: usize = 64 << 10;
+
+/// Tests that write within a span that is given, with settings and what they may be; of each setting one or none is taken.
+type Choices = &'static [(&'static str, &'static [&'static str])];
+const WRITING: &[(&str, Choices)] = &[
+    ("prime", &[("block", BLOCKS), ("span", SPANS), ("passes", &["1", "2"])]),
+    ("random-write", &[("block", BLOCKS), ("span", SPANS), REGION, CONTENT, ("overwhelm", &["4KiB", "3MiB", "65MiB"])]),
+    ("sequential-write", &[("block", BLOCKS), ("span", SPANS), FRONT, CONTENT, ("begin", &["front", "after"]), ("total", SPANS)]),
+    ("zero-fill", &[("block", BLOCKS), ("span", SPANS), REGION]),
+    ("random-fill", &[("block", BLOCKS), ("span", SPANS), REGION]),
+    ("sector-write", &[("block", &["512B", "4KiB"]), ("span", SPANS), ("region", &["whole", "middle"])]),
+    ("open-aus", &[("block", &["64KiB,4KiB", "16KiB"]), ("form", &["linear", "random"]), ("most", &["2", "32"]), AU]),
+    ("write-unit", &[("block", &["512", "1KiB,128KiB", "256KiB"]), ("span", SPANS)]),
+    ("front-area", &[("units", &["1", "8"]), ("reach", SPANS), ("block", &["64KiB", "4KiB"]), AU]),
+    ("management-unit", &[("block", &["8KiB", "32KiB,256KiB"]), ("span", SPANS)]),
+    ("misalign", &[("block", &["4KiB", "64KiB"]), ("shift", &["0,512", "4KiB"]), ("form", &["in-a-row", "random"]), AU]),
+    ("span-sweep", &[("block", &["4KiB", "512"]), ("span", &["1GiB,8MiB", "16MiB,8MiB"]), ("whole", &["yes", "no"]), AU]),
+    ("content-sweep", &[("block", BLOCKS), ("span", SPANS), ("form", &["zeros,rewrite-equal", "incompressible,rewrite-new"])]),
+    ("sustained", &[("form", &["first"]), ("block", BLOCKS), ("total", SPANS)]),
+    ("pattern", &[("form", &["common", "odd-span", "shifted"]), ("block", &["4KiB"]), ("span", SPANS), ("rest", &["0s"])]),
+    ("flush-cost", &[("block", BLOCKS), ("form", &["plain", "flushed", "durable"]), ("span", SPANS), ("rest", &["1ms"])]),
+    ("steady-state", &[("span", SPANS), ("rounds", &["5"])]),
+    ("uflip", &[("form", &["granularity", "alignment,locality", "partitioning,order", "parallelism,mix,burst"]), ("span", SPANS)]),
+    ("capacity", &[("cache", &["1MiB", "1GiB"]), ("restore", &["yes", "no", "auto"]), ("keep", &["1MiB", "8MiB"])]),
+    ("verify", &[("region", &["whole", "middle", "front"]), ("span", SPANS), ("block", &["64KiB", "1MiB"]), ("parts", &["1", "16"])]),
+];
+const BLOCKS: &[&str] = &["512", "4KiB", "16KiB", "64KiB", "1MiB"];
+const SPANS: &[&str] = &["1MiB", "5MiB", "16MiB", "512MiB"];
+const REGION: (&str, &[&str]) = ("region", &["middle", "front", "whole"]);
+const FRONT: (&str, &[&str]) = ("region", &["middle", "front"]);
+const CONTENT: (&str, &[&str]) = ("content", &["zeros", "repeated", "incompressible"]);
+const AU: (&str, &[&str]) = ("au", &["512KiB", "4MiB"]);
+
 /// Names of the tests that write, as the program tells them.
-fn writing_tests(flashmark: &Flashmark) -> Vec<String> {
-    let list = flashmark.done(&["tests"]).out;
+fn writing_tests() -> Vec<String> {
+    let list = Flashmark::new().done(&["tests"]).out;
     let writing = list.lines().filter(|line| line.contains("[writes]"));
     writing.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
-/// Runs one test in a random span of a patterned medium. Whether it wrote; everything around the span must be as it was.
-fn stays_in_its_span(test: &str, chance: &mut Chance) -> bool {
-    const MEDIUM: u64 = 96 * MIB;
-    const BLOCK: u64 = 4096;
-    let scratch = Scratch::new();
-    let image = scratch.image("image", MEDIUM);
-    let device = LoopDevice::new(&image);
-    let bytes = (1 + chance.below(48 * MIB / BLOCK)) * BLOCK;
-    let offset = chance.below((MEDIUM - bytes) / BLOCK + 1) * BLOCK;
-    let around = || (sum_of(&image, 0, offset), sum_of(&image, offset + bytes, u64::MAX));
-    let inside = || sum_of(&image, offset, bytes);
-    let (around_before, inside_before) = (around(), inside());
-    let flashmark = Flashmark::new();
-    let (span, seed) = (format!("{offset}+{bytes}"), chance.below(1000).to_string());
-    let words = ["run", device.word(), "--erase", device.word(), "--span", &span, "--only", test, "--seed", &seed];
-    let ran = flashmark.run(&[&words[..], &["--suite", "quick", "--time-limit", "400ms", "--quiet"]].concat());
-    assert!(around() == around_before, "{words:?} wrote outside of its span: {ran}");
-    let wrote = inside() != inside_before;
-    assert_eq!(ran.code, Some(if wrote || !flashmark.runs().is_empty() { 0 } else { 2 }), "{words:?}: {ran}");
-    wrote
+/// A suite of two to four tests that write, with settings of chance's choice.
+fn random_suite(chance: &mut Chance) -> String {
+    let mut text = "name = \"random\"\n".to_owned();
+    for _ in 0..2 + chance.below(3) {
+        let (test, choices) = WRITING[chance.below(WRITING.len() as u64) as usize];
+        write!(text, "\n[[test]]\nname = \"{test}\"\n").unwrap();
+        for (name, values) in choices {
+            // Waiting is never left to the test's own taste.
+            if *name == "rest" || *name == "form" || chance.below(2) == 0 {
+                let value = values[chance.below(values.len() as u64) as usize];
+                writeln!(text, "{name} = \"{value}\"").unwrap();
+            }
+        }
+    }
+    text
+}
+
+/// A span of the medium, in bytes: where it begins and how long it is. Most begin and end at 4 KiB, some at any sector.
+fn random_span(chance: &mut Chance) -> (u64, u64) {
+    let block = if chance.below(4) == 0 { 512 } else { 4096 };
+    let bytes = (1 + chance.below(MEDIUM / 2 / block)) * block;
+    (chance.below((MEDIUM - bytes) / block + 1) * block, bytes)
+}
+
+/// A medium with a pattern on it, in memory where there is a file system in memory: it is made once, and put right after each try.
+struct Patterned {
+    image: PathBuf,
+    pattern: Arc<Vec<u8>>,
+    now: Vec<u8>,
+    device: LoopDevice,
+    place: PathBuf,
+    scratch: Scratch,
+}
+
+/// What has become of it.
+#[derive(Debug, PartialEq)]
+struct Changes {
+    inside: bool,
+    /// Where the first byte around the span lies that has changed.
+    around: Option<u64>,
+}
+
+impl Patterned {
+    fn new(pattern: &Arc<Vec<u8>>) -> Patterned {
+        let scratch = Scratch::in_memory();
+        let image = scratch.file("image", &**pattern);
+        let device = LoopDevice::with(&image, &[]);
+        Patterned { image, pattern: Arc::clone(pattern), now: vec![0; PART], device, place: scratch.at("tries"), scratch }
+    }
+
+    /// Open for writing; whoever has it like this keeps the program out.
+    fn open(&self) -> File {
+        File::options().read(true).write(true).open(&self.image).unwrap()
+    }
+
+    /// What has changed in and around a span; everything is put right.
+    fn changes(&mut self, offset: u64, bytes: u64) -> Changes {
+        let mut changes = Changes { inside: false, around: None };
+        let image = self.open();
+        for (number, before) in self.pattern.chunks(PART).enumerate() {
+            let at = (number * PART) as u64;
+            image.read_exact_at(&mut self.now, at).unwrap();
+            if self.now == before {
+                continue;
+            }
+            for (byte, _) in self.now.iter().zip(before).enumerate().filter(|(_, (now, before))| now != before) {
+                let place = at + byte as u64;
+                match (offset..offset + bytes).contains(&place) {
+                    true => changes.inside = true,
+                    false => changes.around = changes.around.or(Some(place)),
+                }
+            }
+            image.write_all_at(before, at).unwrap();
+        }
+        changes
+    }
+
+    /// Runs this in a random span. Whether it wrote; everything around the span must be as it was.
+    fn stays_in_its_span(&mut self, what: &[&str], chance: &mut Chance) -> bool {
+        let _ = fs::remove_dir_all(&self.place);
+        let (offset, bytes) = random_span(chance);
+        let flashmark = Flashmark::keeping_at(&self.place);
+        let (span, seed) = (format!("{offset}+{bytes}"), chance.below(1000).to_string());
+        let words = ["run", self.device.word(), "--erase", self.device.word(), "--span", &span, "--seed", &seed];
+        let ran = flashmark.run(&[&words[..], what, &["--time-limit", "250ms", "--quiet"]].concat());
+        let changes = self.changes(offset, bytes);
+        assert_eq!(changes.around, None, "{what:?}, --span {span} --seed {seed} wrote outside of its span: {ran}");
+        let did = changes.inside || !flashmark.runs().is_empty();
+        assert_eq!(ran.code, Some(if did { 0 } else { 2 }), "{what:?}, --span {span} --seed {seed}: {ran}");
+        changes.inside
+    }
+
+    /// One of many tries: a test, or a suite, by turns.
+    fn attempt(&mut self, turn: u64, tests: &[String], told: &mut Told) {
+        let mut chance = Chance(seed(3).wrapping_mul(1_000_000_007).wrapping_add(turn));
+        if turn.is_multiple_of(2) {
+            let test = tests[turn as usize / 2 % tests.len()].as_str();
+            let came = told.one.attempt(1, &format!("turn {turn}, {test}"), |_| {
+                self.stays_in_its_span(&["--suite", "quick", "--only", test], &mut chance)
+            });
+            told.one.count("wrote", u64::from(came == Some(true)));
+            *told.wrote.entry(test.to_owned()).or_default() += u64::from(came == Some(true));
+        } else {
+            let suite = random_suite(&mut chance);
+            let path = self.scratch.file("suite.toml", &suite);
+            let came = told.many.attempt(1, &format!("turn {turn}, {suite}"), |_| {
+                self.stays_in_its_span(&["--suite", path.to_str().unwrap()], &mut chance)
+            });
+            told.many.count("wrote", u64::from(came == Some(true)));
+        }
+    }
+}
+
+/// What came of the tries of one thread.
+struct Told {
+    one: Tally,
+    many: Tally,
+    wrote: BTreeMap<String, u64>,
+}
+
+impl Told {
+    fn new() -> Told {
+        let of = |what: &str| Tally::of("spans", format!("{what} in a random span of a loop device, bytes around it compared"));
+        Told { one: of("one test"), many: of("a random suite of 2 to 4 tests"), wrote: BTreeMap::new() }
+    }
+
+    fn and(mut self, other: Told) -> Told {
+        for (test, count) in other.wrote {
+            *self.wrote.entry(test).or_default() += count;
+        }
+        Told { one: self.one.and(other.one), many: self.many.and(other.many), wrote: self.wrote }
+    }
+}
+
+/// How many tries go on at a time: each waits for its medium as often as it computes.
+fn at_a_time() -> u64 {
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    times("THREADS", processors)
 }
 
 #[test]
@@ -39,19 +198,42 @@ fn nothing_around_the_span_is_written() {
     if !has_root() {
         return;
     }
-    let mut chance = Chance(seed(3));
-    let mut tally = Tally::of("spans", "random spans on a loop device, bytes around them compared");
-    let tests = writing_tests(&Flashmark::new());
+    let tests = writing_tests();
     assert!(tests.len() >= 4, "{tests:?}");
-    let mut wrote = BTreeMap::<&str, u64>::new();
-    for turn in 0..times("SPANS", 20).max(tests.len() as u64) {
-        let test = tests[turn as usize % tests.len()].as_str();
-        let came = tally.attempt(1, &format!("turn {turn}, {test}"), |_| stays_in_its_span(test, &mut chance));
-        tally.count("wrote", u64::from(came == Some(true)));
-        *wrote.entry(test).or_default() += u64::from(came == Some(true));
-    }
-    tally.end();
+    let turns = times("SPANS", 60).max(2 * tests.len() as u64);
+    let pattern = Arc::new(Scratch::pattern(MEDIUM));
+    let next = AtomicU64::new(0);
+    let told = std::thread::scope(|scope| {
+        let work = || {
+            let (mut medium, mut told) = (Patterned::new(&pattern), Told::new());
+            loop {
+                match next.fetch_add(1, Ordering::Relaxed) {
+                    turn if turn < turns => medium.attempt(turn, &tests, &mut told),
+                    _ => return told,
+                }
+            }
+        };
+        let threads: Vec<_> = (0..at_a_time()).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).reduce(Told::and).unwrap()
+    });
+    let lost: Vec<String> = [told.one, told.many].into_iter().filter_map(Tally::tell).collect();
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
     for test in ["prime", "random-write", "sequential-write", "random-fill"] {
-        assert!(wrote[test] > 0, "{test} never wrote anything: {wrote:?}");
+        assert!(told.wrote[test] > 0, "{test} never wrote anything: {:?}", told.wrote);
+    }
+}
+
+#[test]
+fn what_is_written_around_a_span_is_seen() {
+    if !has_root() {
+        return;
+    }
+    let pattern = Arc::new(Scratch::pattern(MEDIUM));
+    let mut medium = Patterned::new(&pattern);
+    let far = MEDIUM - 1;
+    for (place, around) in [(4096, None), (8191, None), (4095, Some(4095)), (8192, Some(8192)), (far, Some(far))] {
+        medium.open().write_all_at(&[!pattern[place as usize]], place).unwrap();
+        assert_eq!(medium.changes(4096, 4096), Changes { inside: around.is_none(), around });
+        assert_eq!(medium.changes(4096, 4096), Changes { inside: false, around: None });
     }
 }

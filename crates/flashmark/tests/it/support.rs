@@ -233,6 +233,13 @@ impl Scratch {
         Scratch(dir)
     }
 
+    /// In memory where there is a place for that: for what is written very often and need not outlive the test.
+    pub fn in_memory() -> Scratch {
+        let memory = Path::new("/dev/shm");
+        let dir = tempfile::Builder::new().prefix("flashmark-it-").tempdir_in(memory);
+        dir.map_or_else(|_| Scratch::new(), Scratch)
+    }
+
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -261,12 +268,17 @@ impl Scratch {
 
     /// A file in it with a pattern in every sector, so that any change shows.
     pub fn image(&self, name: &str, bytes: u64) -> PathBuf {
+        self.file(name, Scratch::pattern(bytes))
+    }
+
+    /// That pattern.
+    pub fn pattern(bytes: u64) -> Vec<u8> {
         let mut content = vec![0; usize::try_from(bytes).unwrap()];
         for (number, sector) in content.chunks_mut(512).enumerate() {
             sector.fill(number as u8 ^ 0x5a);
             sector[..8].copy_from_slice(&number.to_le_bytes());
         }
-        self.file(name, content)
+        content
     }
 
     /// Names of everything in it.
@@ -407,9 +419,9 @@ impl Drop for Mount {
     }
 }
 
-/// Waits for something that comes in its own time, half a minute at most.
+/// Waits for something that comes in its own time, two minutes at most: the machine may be busy.
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..3000 {
+    for _ in 0..12_000 {
         if let Some(found) = look() {
             return found;
         }

@@ -1,7 +1,9 @@
 //! The program in a virtual machine, where media can be swapped, unplugged and cut off from power without hurting anyone's.
 
+mod away;
 mod cards;
 mod clock;
+mod in_use;
 mod initramfs;
 mod lent;
 mod machine;

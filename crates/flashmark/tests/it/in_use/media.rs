@@ -220,5 +220,6 @@ fn fuse() -> Arranged {
     let at = stage.scratch.directory("mnt");
     tried("fuse2fs", &[attached.word(), at.to_str().unwrap()])?;
     let undo = Undo::by(&["umount", at.to_str().unwrap()]);
-    Ok(stage.says("fuse2fs (process ").keeps(attached).keeps(undo))
+    let says = format!("{} is mounted at {}", attached.name(), at.display());
+    Ok(stage.says(says).keeps(attached).keeps(undo))
 }

@@ -45,6 +45,14 @@ impl Tally {
         }
     }
 
+    /// Both in one, of tries of the same kind.
+    pub fn and(mut self, other: Tally) -> Tally {
+        self.tries += other.tries;
+        other.counts.into_iter().for_each(|(name, more)| self.count(name, more));
+        self.lost.extend(other.lost);
+        self
+    }
+
     /// Tells the table, where there is one, and fails where something was lost.
     pub fn end(self) {
         if let Some(lost) = self.tell() {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::machine::Task;
 use super::machine::{Disk, Machine};
 use super::reader::Card;
-use super::scene::{READER, SERIAL, Scenario, Scene, changed, is_touched, unchanged};
+use super::scene::{READER, SERIAL, Scenario, Scene};
+use crate::card::{changed, is_touched, unchanged};
 use crate::support::{MIB, Scratch, tool};
 
 /// Slow enough for something to happen in the middle.

@@ -179,8 +179,13 @@ impl Machine {
         self.stop();
     }
 
-    fn stop(&mut self) {
+    /// The same without waiting until it has ended: a disk that does not answer may keep it.
+    pub fn kill(&mut self) {
         let _ = self.qemu.kill();
+    }
+
+    fn stop(&mut self) {
+        self.kill();
         let _ = self.qemu.wait();
     }
 }

@@ -11,17 +11,23 @@ use super::machine::Machine;
 pub struct Card {
     image: PathBuf,
     most_bps: Option<u64>,
+    read_only: bool,
 }
 
 impl Card {
     /// As fast as the file.
     pub fn new(image: &Path) -> Card {
-        Card { image: image.to_owned(), most_bps: None }
+        Card { image: image.to_owned(), most_bps: None, read_only: false }
     }
 
     /// No more than so many bytes a second, so that there is a middle to act in.
     pub fn slow(image: &Path, most_bps: u64) -> Card {
-        Card { image: image.to_owned(), most_bps: Some(most_bps) }
+        Card { most_bps: Some(most_bps), ..Card::new(image) }
+    }
+
+    /// With its switch at "lock". Only a reader that is plugged in with it takes it.
+    pub fn read_only(image: &Path) -> Card {
+        Card { read_only: true, ..Card::new(image) }
     }
 }
 
@@ -73,11 +79,11 @@ impl Machine {
 
     /// Opens a card's file for that reader.
     fn node(&mut self, reader: &str, card: &Card) -> Value {
-        let file = json!({ "driver": "file", "filename": card.image });
-        let raw = json!({ "driver": "raw", "file": file });
+        let file = json!({ "driver": "file", "filename": card.image, "read-only": card.read_only });
+        let raw = json!({ "driver": "raw", "file": file, "read-only": card.read_only });
         let name = format!("card-in-{reader}");
         let node = match card.most_bps {
-            None => json!({ "driver": "raw", "node-name": name, "file": raw["file"] }),
+            None => json!({ "driver": "raw", "node-name": name, "file": raw["file"], "read-only": card.read_only }),
             Some(most_bps) => {
                 let limits = json!({ "bps-total": most_bps });
                 self.qmp.tell("object-add", &json!({ "qom-type": "throttle-group", "id": format!("limit-{reader}"), "limits": limits }));

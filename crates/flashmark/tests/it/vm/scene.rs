@@ -1,12 +1,12 @@
 //! One scenario in a machine: cards made on this side, the program run on the other, what it left looked at from this side.
 
-use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::machine::{Machine, Task};
 use super::reader::Card;
-use crate::support::{MIB, Ran, Scratch, eventually, times, tool};
+use crate::card;
+use crate::support::{Ran, Scratch, times};
 use crate::torture::Tally;
 
 /// A machine, and a place for what the scenario makes.
@@ -63,6 +63,12 @@ impl<'a> Scene<'a> {
         self.machine.start(&line)
     }
 
+    /// Whether a run was begun that can be seen.
+    pub fn has_runs(&mut self) -> bool {
+        let home = self.home.clone();
+        self.machine.run(&format!("ls {home}/[!.]*/journal.jsonl")).code == Some(0)
+    }
+
     /// A copy of its results, on this side.
     pub fn kept(&mut self) -> PathBuf {
         let copy = format!("kept-{}", self.scratch.path().file_name().unwrap().to_str().unwrap());
@@ -101,7 +107,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Ends what still runs and pulls the reader out, whatever became of the scenario.
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         let _ = catch_unwind(AssertUnwindSafe(|| {
             self.machine.run(&format!("kill -KILL $(pidof flashmark sleep); sleep 0.2; rm -rf {}", self.home));
             if self.machine.plugged.contains(READER) {
@@ -113,48 +119,11 @@ impl<'a> Scene<'a> {
 
     /// A card of 64 MiB as somebody uses it: random bytes everywhere.
     pub fn used_card(&self, name: &str) -> PathBuf {
-        let mut random = suite::random::Random::new(7, name);
-        let content: Vec<u8> = (0..CARD_BYTES / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
-        self.scratch.file(name, content)
+        self.scratch.file(name, card::used(name))
     }
 
     /// A card of the same size with a file system called HOLIDAY, full of photos.
     pub fn photos(&self, name: &str) -> PathBuf {
-        let photos = self.scratch.directory(&format!("{name}-photos"));
-        for number in 0..12 {
-            let mut random = suite::random::Random::new(number, "photo");
-            let content: Vec<u8> = (0..4 * MIB / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
-            fs::write(photos.join(format!("dsc{number}.jpg")), content).unwrap();
-        }
-        let image = self.scratch.file(name, "");
-        fs::File::options().write(true).open(&image).unwrap().set_len(CARD_BYTES).unwrap();
-        let words = ["-q", "-F", "-L", "HOLIDAY", "-d", photos.to_str().unwrap(), image.to_str().unwrap()];
-        tool("mkfs.ext4", &words);
-        image
-    }
-}
-
-/// Size of every card.
-pub const CARD_BYTES: u64 = 64 * MIB;
-
-/// Waits until the image is no longer what it was.
-pub fn is_touched(image: &Path, before: &[u8]) {
-    eventually("the first change on the card", || (changed(image, before).is_some()).then_some(()));
-}
-
-/// What has changed on a card, in words; none where every byte is as it was.
-pub fn changed(image: &Path, before: &[u8]) -> Option<String> {
-    let now = fs::read(image).unwrap();
-    assert_eq!(now.len(), before.len());
-    let sectors = now.chunks(512).zip(before.chunks(512)).enumerate();
-    let changed: Vec<usize> = sectors.filter(|(_, (now, before))| now != before).map(|(sector, _)| sector).collect();
-    let first = changed.first()?;
-    Some(format!("{} KiB changed, the first at byte {}", changed.len() / 2, first * 512))
-}
-
-/// Fails if anything has changed on a card.
-pub fn unchanged(image: &Path, before: &[u8], ran: &Ran) {
-    if let Some(what) = changed(image, before) {
-        panic!("{what}: {ran}");
+        card::photos(&self.scratch, name)
     }
 }

@@ -3,37 +3,9 @@
 use std::fs;
 
 use super::reader::Card;
-use super::scene::{READER, SERIAL, Scenario, Scene, unchanged};
+use super::scene::{READER, SERIAL, Scenario, Scene};
+use crate::card::{SUITE, refused, unchanged};
 use crate::support::{MIB, Ran, tool};
-
-/// Writes, then only reads for a while, in which it is interrupted, then writes again.
-const SUITE: &str = r#"
-name = "card"
-
-[[test]]
-name = "prime"
-span = "16MiB"
-passes = 1
-
-[[test]]
-name = "sequential-write"
-span = "16MiB"
-total = "4MiB"
-min_time = "10ms"
-max_time = "200ms"
-
-[[test]]
-name = "seek"
-time = "4s"
-
-[[test]]
-name = "sequential-write"
-content = "zeros"
-span = "16MiB"
-total = "8MiB"
-min_time = "10ms"
-max_time = "1s"
-"#;
 
 pub const SCENARIOS: &[Scenario] = &[
     ("a reader is plugged in, its card swapped and ejected, the reader pulled", seen),
@@ -70,13 +42,6 @@ fn interrupted(scene: &mut Scene<'_>) -> Card {
     let ran = scene.machine.wait(&run);
     assert_eq!(ran.code, Some(130), "{ran}");
     card
-}
-
-/// Refused, and what is on the card is named.
-fn refused(ran: &Ran) {
-    assert_eq!(ran.code, Some(3), "{ran}");
-    assert!(ran.err.contains("HOLIDAY"), "what is on the card is named: {ran}");
-    assert!(ran.err.contains("--erase"), "what to type instead is said: {ran}");
 }
 
 fn another_card(scene: &mut Scene<'_>) {

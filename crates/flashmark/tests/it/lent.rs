@@ -1,0 +1,118 @@
+//! What `capacity` lends of a loop device's medium is there again, whatever becomes of the medium in between; `vm::lent` does so with cards.
+
+use std::fs;
+use std::process::Child;
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+use crate::card::{self, CARD_BYTES, changed_to, unchanged};
+use crate::failing::{Answer, FailingMedium};
+use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, skipped, tool};
+use crate::swapped::node_of_its_own;
+
+/// Slow enough for something to happen in the middle.
+const SLOW: Answer = Answer::Slow(8 * MIB);
+
+/// A run without `--erase` that has written to the medium and not yet put everything back.
+struct Lending {
+    child: Option<Child>,
+    flashmark: Flashmark,
+    device: Option<LoopDevice>,
+    medium: FailingMedium,
+    before: Vec<u8>,
+    scratch: Scratch,
+}
+
+impl Lending {
+    fn in_the_middle() -> Option<Lending> {
+        let scratch = Scratch::new();
+        let before = card::used("card");
+        assert_eq!(before.len() as u64, CARD_BYTES);
+        let medium = FailingMedium::holding(&scratch.directory("fuse"), "fuse.lending", before.clone())?;
+        let Some(device) = LoopDevice::at(&node_of_its_own(), &medium.file()) else {
+            skipped("another program took the loop device");
+            return None;
+        };
+        medium.answers(SLOW);
+        let flashmark = Flashmark::new();
+        let words = ["run", device.word(), "--only", "capacity", "--set", "capacity.keep=8MiB", "--set", "capacity.cache=16MiB", "--quiet"];
+        let child = flashmark.start(&words);
+        let lending = Lending { child: Some(child), flashmark, device: Some(device), medium, before, scratch };
+        eventually("the first change on the medium", || lending.changed());
+        Some(lending)
+    }
+
+    fn changed(&self) -> Option<String> {
+        changed_to(&self.medium.content(), &self.before)
+    }
+
+    /// Waits for the run; the medium is as it was.
+    fn ends_unchanged(&mut self) -> Ran {
+        let ran = Ran::from(self.child.take().unwrap().wait_with_output().unwrap());
+        assert_eq!(self.changed(), None, "{ran}");
+        ran
+    }
+
+    /// Kills it in its middle.
+    fn killed(&mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(self.changed().is_some(), "it was killed in the middle");
+        self.medium.answers(Answer::Well);
+    }
+
+    /// `restore` puts everything back.
+    fn restored(&self) {
+        let ran = self.flashmark.run(&["restore"]);
+        assert_eq!(self.changed(), None, "{ran}");
+        assert_eq!(ran.code, Some(0), "{ran}");
+    }
+}
+
+#[test]
+fn a_medium_that_is_gone_for_three_seconds_gets_back_what_it_lent() {
+    for away in [Answer::Error(Errno::NODEV), Answer::Error(Errno::IO), Answer::WriteError(Errno::IO), Answer::Nothing] {
+        let Some(mut lending) = Lending::in_the_middle() else { return };
+        lending.medium.answers(away);
+        std::thread::sleep(Duration::from_secs(3));
+        lending.medium.answers(Answer::Well);
+        let ran = lending.ends_unchanged();
+        // Where nothing is read a loop device gives zeros and no error: for as long the medium is as bad as it seems.
+        let damaged = matches!(away, Answer::Nothing) && ran.code == Some(1);
+        assert!(damaged || matches!(ran.code, Some(0 | 4)), "{away:?}: {ran}");
+    }
+}
+
+#[test]
+fn a_medium_that_is_read_only_for_six_seconds_gets_back_what_it_lent() {
+    let Some(mut lending) = Lending::in_the_middle() else { return };
+    let node = lending.device.as_ref().unwrap().word().to_owned();
+    tool("blockdev", &["--setro", &node]);
+    std::thread::sleep(Duration::from_secs(6));
+    tool("blockdev", &["--setrw", &node]);
+    let ran = lending.ends_unchanged();
+    assert_ne!(ran.code, Some(1), "a medium that was read-only for 6 s is not a fake: {ran}");
+}
+
+#[test]
+fn what_a_killed_run_lent_is_put_back_by_restore_and_onto_its_own_medium_only() {
+    let Some(mut lending) = Lending::in_the_middle() else { return };
+    lending.killed();
+    let photos = card::photos(&lending.scratch, "photos");
+    let before = fs::read(&photos).unwrap();
+    let node = lending.device.take().unwrap().word().to_owned();
+    let Some(other) = LoopDevice::at(&node, &photos) else { return skipped("another program took the loop device") };
+    for words in [&["restore"][..], &["restore", "latest", &node]] {
+        let ran = lending.flashmark.run(words);
+        unchanged(&photos, &before, &ran);
+        assert_eq!(ran.code, Some(3), "{ran}");
+    }
+    drop(other);
+    lending.device = LoopDevice::at(&node, &lending.medium.file());
+    if lending.device.is_none() {
+        return skipped("another program took the loop device");
+    }
+    lending.restored();
+}

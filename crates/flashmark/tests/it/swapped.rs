@@ -1,0 +1,136 @@
+//! `resume` on a loop device whose medium is not, or no longer, the run's own; `vm::swapped` does so with cards in a reader.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::card::{self, SUITE, refused, unchanged};
+use crate::crash::{acknowledged, check_record};
+use crate::support::{Flashmark, LoopDevice, Ran, Scratch, eventually, has_root, skipped};
+
+/// A node that nobody takes who asks for any free one, as long as there are lower ones.
+pub fn node_of_its_own() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(100);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() % 50 * 20;
+    format!("/dev/loop{number}")
+}
+
+/// A node over a file that stands for the slot: what is moved there is the card that is in it.
+struct Slot {
+    device: Option<LoopDevice>,
+    node: String,
+    flashmark: Flashmark,
+    scratch: Scratch,
+}
+
+impl Slot {
+    /// With the run's own card, on which a run was interrupted with two cells done.
+    fn interrupted() -> Option<Slot> {
+        let scratch = has_root().then(Scratch::new)?;
+        scratch.file("slot", card::used("mine"));
+        let suite = scratch.file("card.toml", SUITE.replace("4s", "1s"));
+        let mut slot = Slot { device: None, node: node_of_its_own(), flashmark: Flashmark::new(), scratch };
+        slot.attach()?;
+        let child = slot.flashmark.start(&["run", &slot.node, "--erase", &slot.node, "--suite", suite.to_str().unwrap(), "--quiet"]);
+        eventually("the second cell", || (acknowledged(&slot.flashmark).len() == 2).then_some(()));
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(130), "{ran}");
+        Some(slot)
+    }
+
+    fn attach(&mut self) -> Option<()> {
+        self.device = LoopDevice::at(&self.node, &self.scratch.at("slot"));
+        if self.device.is_none() {
+            skipped("another program took the loop device");
+        }
+        self.device.as_ref().map(|_| ())
+    }
+
+    /// Takes out what is in it and puts in another one; where that lies then.
+    fn swap(&mut self, card: &Path) -> Option<PathBuf> {
+        self.device = None;
+        let slot = self.scratch.at("slot");
+        fs::rename(&slot, self.scratch.at("out")).unwrap();
+        fs::rename(card, &slot).unwrap();
+        self.attach()?;
+        Some(slot)
+    }
+
+    /// What `resume` says, and more words.
+    fn resume(&self, more: &[&str]) -> Ran {
+        self.flashmark.run(&[&["resume", "latest", "--quiet"], more].concat())
+    }
+
+    /// `resume` ends the run, and no cell is lost.
+    fn ends(&self, more: &[&str]) {
+        let before = acknowledged(&self.flashmark);
+        let ran = self.resume(more);
+        assert_eq!(ran.code, Some(0), "{ran}");
+        check_record(&self.flashmark.run_dir(), &before);
+    }
+}
+
+#[test]
+fn another_medium_in_the_same_slot_is_refused() {
+    let Some(mut slot) = Slot::interrupted() else { return };
+    let photos = card::photos(&slot.scratch, "photos");
+    let before = fs::read(&photos).unwrap();
+    let Some(photos) = slot.swap(&photos) else { return };
+    let ran = slot.resume(&[]);
+    unchanged(&photos, &before, &ran);
+    refused(&ran);
+    let node = slot.node.clone();
+    slot.ends(&["--erase", &node, "--yes"]);
+}
+
+#[test]
+fn another_medium_named_by_hand_is_refused() {
+    let Some(slot) = Slot::interrupted() else { return };
+    let photos = card::photos(&slot.scratch, "photos");
+    let before = fs::read(&photos).unwrap();
+    let other = LoopDevice::new(&photos);
+    let ran = slot.resume(&[other.word()]);
+    unchanged(&photos, &before, &ran);
+    refused(&ran);
+}
+
+#[test]
+fn a_medium_that_was_formatted_and_filled_meanwhile_is_refused() {
+    let Some(mut slot) = Slot::interrupted() else { return };
+    let photos = card::photos(&slot.scratch, "photos");
+    slot.device = None;
+    let card = slot.scratch.at("slot");
+    fs::copy(&photos, &card).unwrap();
+    let before = fs::read(&card).unwrap();
+    let Some(()) = slot.attach() else { return };
+    let ran = slot.resume(&[]);
+    unchanged(&card, &before, &ran);
+    refused(&ran);
+}
+
+#[test]
+fn the_same_medium_is_known_again_at_its_node_and_under_another() {
+    let Some(mut slot) = Slot::interrupted() else { return };
+    slot.device = None;
+    let Some(()) = slot.attach() else { return };
+    slot.ends(&[]);
+
+    let Some(mut slot) = Slot::interrupted() else { return };
+    slot.device = None;
+    slot.node = node_of_its_own();
+    let Some(()) = slot.attach() else { return };
+    slot.ends(&[]);
+}
+
+#[test]
+fn the_same_medium_is_known_again_where_the_user_says_it_is() {
+    let Some(mut slot) = Slot::interrupted() else { return };
+    slot.device = None;
+    slot.node = node_of_its_own();
+    let Some(()) = slot.attach() else { return };
+    let node = slot.node.clone();
+    slot.ends(&[&node]);
+}
