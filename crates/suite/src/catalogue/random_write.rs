@@ -301,7 +301,9 @@ impl Work<'_, '_> {
         let flushed_ns = self.bench.flush().map_err(|error| self.outcome.end(Stop::Error, Some(error))).ok()?;
         let load = self.load(SETTLING_BLOCK_BYTES, "data that settles");
         let limits = Limits { max_ops: SETTLING_OPS, ..Limits::time(u64::MAX) };
-        let before_bytes = (turn * SETTLING_OPS * SETTLING_BLOCK_BYTES).min(self.span.bytes / 2);
+        // A span may have an odd number of sectors; the record's size is whole ones.
+        let half_bytes = self.span.bytes / 2 / self.cell.block_bytes() * self.cell.block_bytes();
+        let before_bytes = (turn * SETTLING_OPS * SETTLING_BLOCK_BYTES).min(half_bytes);
         let rest = Extent::new(self.span.offset_bytes + before_bytes, self.span.bytes - before_bytes);
         let tally = self.bench.drive("settling", &load, &limits, &mut sequential(rest, SETTLING_BLOCK_BYTES));
         if tally.stop.cut_short() {

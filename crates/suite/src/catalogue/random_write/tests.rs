@@ -236,3 +236,13 @@ fn the_figure_is_the_full_pass() {
         assert!(mean.abs() < 0.03 && far <= 2, "{profile} at {block_bytes}: {truth} IOPS, {deviations:.3?}");
     }
 }
+
+#[test]
+fn a_span_of_any_number_of_sectors_is_settled_at_whole_blocks() {
+    let mut bed = Bed::raw(GIB, |_, _| MILLISECOND_NS);
+    bed.site.only = Some(Extent::new(4 * MIB, 497 * 512));
+    let ran = bed.run(&["random-write block=512 overwhelm=64KiB max_time=20s"]);
+    let cell = ran.cell("random-write/1");
+    assert_ne!(cell.stop, Stop::Error, "{:?}", cell.reason);
+    assert!(ran.requests.iter().all(|request| request.offset_bytes.is_multiple_of(512)));
+}
