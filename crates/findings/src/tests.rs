@@ -363,15 +363,14 @@ fn what_comes_first_is_no_trick_of_the_medium() {
     let found = conclude(&once).into_iter().find(|finding| finding.id == "pattern-cheat").unwrap();
     assert_eq!(found.severity, Severity::Info, "one order accuses nobody");
     insta::assert_snapshot!(found.statement, @"It may be tuned for a benchmark: the pattern that common benchmarks write is 3.03 (2.91 to 3.17) times as fast (89.2 IOPS) as the same load over another span (29.4 IOPS); it was measured in one order only, and what comes first may meet an empty cache.");
-    let again = |common: f64, odd: f64| {
-        let mut record = once.clone();
-        record.cells.extend([load(3, "odd-span-again", odd), load(4, "common-again", common)]);
-        record
+    let around = |before: f64, common: f64, after: f64| {
+        with(vec![load(1, "odd-span", before), load(2, "common", common), load(3, "odd-span-again", after)])
     };
-    check(&again(29.0, 31.0), "pattern-cheat", false);
-    check(&again(29.0, 90.0), "pattern-cheat", false);
-    insta::assert_snapshot!(statement(&again(80.0, 29.0), "pattern-cheat"), @"It is tuned for a benchmark: the pattern that common benchmarks write is 2.76 (2.64 to 2.88) times as fast (80.0 IOPS) as the same load over another span (29.0 IOPS), whichever comes first. Their figures do not hold for work.");
-    assert!(ids(&again(80.0, 29.0)).contains(&"pattern-cheat!".to_owned()));
+    // An empty cache for what comes first; debts that what comes later need not pay.
+    check(&around(89.2, 29.0, 31.0), "pattern-cheat", false);
+    check(&around(29.0, 90.0, 88.0), "pattern-cheat", false);
+    insta::assert_snapshot!(statement(&around(29.0, 80.0, 27.0), "pattern-cheat"), @"It is tuned for a benchmark: the pattern that common benchmarks write is 2.76 (2.64 to 2.88) times as fast (80.0 IOPS) as the same load over another span (29.0 IOPS), before it and after it. Their figures do not hold for work.");
+    assert!(ids(&around(29.0, 80.0, 27.0)).contains(&"pattern-cheat!".to_owned()));
 }
 
 #[test]
@@ -550,7 +549,6 @@ mod properties {
             ("pattern", "common", 4096),
             ("pattern", "odd-span", 4096),
             ("pattern", "odd-span-again", 4096),
-            ("pattern", "common-again", 4096),
             ("capacity", "", 512),
         ];
         let flag = proptest::sample::select(vec![

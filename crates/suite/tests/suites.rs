@@ -202,7 +202,9 @@ fn published_tests_find_the_published_figures_of_the_media_that_were_modelled() 
 }
 
 /// What looks for geometry, caches and tricks was published by no article of the seeds: `full` has it.
-const INVESTIGATING: [&str; 16] = [
+const INVESTIGATING: [&str; 18] = [
+    "commit",
+    "log-append",
     "align-read",
     "open-aus",
     "write-unit",

@@ -3,8 +3,8 @@
 //!
 //! *common* is that load. *odd-span* is the same over half as much again, or twice as much: more than the pattern allows. *shifted* is the same 512 bytes
 //! further on, so that no write is aligned; where it alone is slower, alignment explains it (see `misalign`). A medium that is fast for the first and slow for
-//! the second knows the benchmark. Each form begins after the same rest. What comes first meets an empty cache: so both come once more, the other way
-//! round (*odd-span-again*, *common-again*).
+//! the second knows the benchmark. Each form begins after the same rest. What comes first meets an empty cache, what comes
+//! later need not pay the debts of what came before: so *odd-span* comes before *common* and after it (*odd-span-again*).
 //!
 //! What a cell was asked: `form`, `span_bytes`, `shift_bytes`. Series: `rate` (bytes, bytes/s), for a fast way
 //! may be short. Metrics: `iops`, `bps`, `latency_ns`.
@@ -33,7 +33,7 @@ impl Test for PatternTest {
     }
     fn settings(&self) -> &'static [Setting] {
         &[
-            Setting { name: "form", default: "common,odd-span,shifted,odd-span-again,common-again", about: "which loads" },
+            Setting { name: "form", default: "odd-span,common,odd-span-again,shifted", about: "which loads" },
             Setting { name: "block", default: "4KiB", about: "size of a write" },
             Setting { name: "span", default: "1GiB", about: "what the benchmark's file has" },
             Setting { name: "rounds", default: "5", about: "rounds of each load" },
@@ -62,7 +62,7 @@ impl Test for PatternTest {
         let shift_bytes = 512;
         let (rounds, round_ns) = (settings.count("rounds")?.min(100), settings.duration_ns("round_time")?);
         let ops = rounds * (settings.size("round_total")? / block_bytes).max(1);
-        for form in settings.choices("form", &["common", "odd-span", "shifted", "odd-span-again", "common-again"])? {
+        for form in settings.choices("form", &["odd-span", "common", "odd-span-again", "shifted"])? {
             let (span, shift_bytes) = match form {
                 "odd-span" | "odd-span-again" => (all, 0),
                 "shifted" => (common, shift_bytes),
@@ -105,13 +105,12 @@ mod tests {
         let cost = |request: &device::Request, _| if request.op == Op::Flush { 0 } else { MILLISECOND_NS };
         let ran = Bed::raw(4 * GIB, cost).run(&["pattern round_time=1s"]);
         let writes: Vec<u64> = ran.requests.iter().filter(|r| r.op == Op::Write).map(|r| r.offset_bytes - 2 * GIB).collect();
-        assert_eq!((writes.len(), ran.idle_ns), (25_000, 50 * SECOND_NS));
-        let (common, rest) = writes.split_at(5000);
-        let (odd, rest) = rest.split_at(5000);
-        let (shifted, again) = rest.split_at(5000);
-        assert!(again[..5000].iter().any(|at| *at > GIB) && again[5000..].iter().all(|at| *at < GIB));
+        assert_eq!((writes.len(), ran.idle_ns), (20_000, 40 * SECOND_NS));
+        let [odd, common, again, shifted] = [0, 1, 2, 3].map(|form| &writes[form * 5000..][..5000]);
+        for odd in [odd, again] {
+            assert!(odd.iter().all(|at| at % 4096 == 0 && *at < 2 * GIB) && odd.iter().any(|at| *at > GIB));
+        }
         assert!(common.iter().all(|at| at % 4096 == 0 && *at < GIB));
-        assert!(odd.iter().all(|at| at % 4096 == 0 && *at < 2 * GIB) && odd.iter().any(|at| *at > GIB));
         assert!(shifted.iter().all(|at| at % 4096 == 512 && *at < GIB));
     }
 
@@ -119,7 +118,7 @@ mod tests {
     fn small_targets_get_a_small_pattern_and_are_told_so() {
         let bed = Bed::file(96 * MIB, |_, _| 1);
         let spans: Vec<u64> = bed.planned(&["pattern"]).iter().map(|cell| span_of(cell).bytes / MIB).collect();
-        assert_eq!(spans, [64, 96, 64, 96, 64]);
+        assert_eq!(spans, [96, 64, 96, 64]);
         insta::assert_snapshot!(bed.left_out(&["pattern"]), @"pattern: the benchmark's file of 1 GiB: only 64 MiB here");
         let tiny = Bed::file(16 * KIB, |_, _| 1);
         insta::assert_snapshot!(tiny.left_out(&["pattern"]), @"nothing to do: pattern: random writes of 4 KiB want more than 16 KiB");
@@ -131,10 +130,10 @@ mod tests {
             run_simulated(profile, 3, &["pattern"]).iter().map(|cell| cell.metrics.iops.unwrap().value).collect()
         };
         let cheat = rates("pattern-cheat");
-        assert!(cheat[0] > 10.0 * cheat[1] && cheat[0] > 10.0 * cheat[2], "{cheat:?}");
+        assert!([0, 2, 3].iter().all(|other| cheat[1] > 10.0 * cheat[*other]), "{cheat:?}");
         for profile in ["class6", "a1", "span-cheat-64", "ssd"] {
             let honest = rates(profile);
-            assert!((0.67..1.5).contains(&(honest[0] / honest[1])), "{profile}: {honest:?}");
+            assert!((0.67..1.5).contains(&(honest[1] / honest[0])), "{profile}: {honest:?}");
         }
     }
 }

@@ -262,6 +262,13 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
                     return Ok(Some(Trouble::Folded));
                 }
             }
+            // The first piece tells how long the others take.
+            self.extend_run(bytes.min(FIRST_RUN_BYTES))?;
+            if !self.has_time_for(bytes) {
+                let affordable = self.affordable_bytes();
+                self.extend_run(affordable)?;
+                return Ok(None);
+            }
             self.extend_run(bytes)?;
             let seen = self.read_marks(&groups[step])?;
             if !self.prober.folded.is_empty() {
@@ -363,7 +370,8 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
 
     /// Nothing was lost, nothing folds; a verdict, if caches of common size were overwhelmed.
     fn clear(&mut self) -> Flow {
-        if self.combed_bytes == 0 || self.run_bytes < self.folding_from_bytes.max(COMMON_CACHE_BYTES).min(self.longest_run_bytes) {
+        let enough_bytes = if self.is_short() { SHORTEST_FOLDING_BYTES } else { self.folding_from_bytes.max(COMMON_CACHE_BYTES) };
+        if self.combed_bytes == 0 || self.run_bytes < enough_bytes.min(self.longest_run_bytes) {
             return Err(Halt::TimeUp);
         }
         let damaged = self.prober.shown.values().any(|seen| *seen != Seen::Good);
