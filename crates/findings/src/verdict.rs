@@ -435,7 +435,7 @@ fn uses(verdicts: &[Verdict], level: Level) -> Option<String> {
 fn praise(record: &Record, verdicts: &[Verdict]) -> Option<String> {
     let levels = [Level::Fair, Level::Good].into_iter().filter_map(|level| Some(format!("{} as {}", level.word(), uses(verdicts, level)?)));
     let flat: Vec<String> = levels.collect();
-    let is_durable = |verdict: &Verdict| matches!(verdict.wanted, Use::RootDisk | Use::Database);
+    let is_durable = |verdict: &Verdict| matches!(verdict.wanted, Use::RootDisk | Use::Database | Use::Logger);
     let is_praised = |verdict: &&Verdict| verdict.level >= Level::Fair;
     let clause = conditions::of_praise(record, verdicts.iter().filter(is_praised).any(is_durable));
     let only_if = verdicts.iter().filter(is_praised).filter_map(|verdict| {

@@ -117,7 +117,8 @@ pub(crate) fn absence(record: &Record, test: &str, block_bytes: Option<u64>) -> 
     let about = |name: &str| name == test || planned.iter().any(|cell| cell.id == name);
     // A reason that speaks of the test as a whole may be about another size of it, where this size was planned.
     let of_cell = |name: &str| planned.iter().any(|cell| cell.id == name);
-    let skips = || record.skipped.iter();
+    // What was left out while it ran was left out last, and that decides.
+    let skips = || record.skipped.iter().rev();
     let fitting =
         skips().find(|skip| of_cell(&skip.test)).or_else(|| skips().find(|skip| about(&skip.test) && says_size(&skip.reason, block_bytes)));
     if let Some(skip) = fitting {

@@ -21,7 +21,7 @@ fn fakes_are_named_on_simulated_media() {
     for (profile, code, real, wrap) in [("fake-limbo", 2, 8 * GIB, 0), ("fake-wrap", 3, 8 * GIB, 8 * GIB), ("chain", 4, 12 * GIB, 16 * GIB)]
     {
         let flashmark = Flashmark::new();
-        let ran = flashmark.run(&["run", &format!("sim:{profile}"), "--suite", "full", "--only", "capacity", "--seed", "3", "--quiet"]);
+        let ran = flashmark.run(&["run", &format!("sim:{profile}"), "--only", "capacity", "--seed", "3", "--quiet"]);
         assert_eq!(ran.code, Some(1), "{profile}: {ran}");
         let record = flashmark.record();
         let figure = |name| sum(&record, "capacity", name);

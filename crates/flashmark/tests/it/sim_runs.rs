@@ -107,7 +107,7 @@ fn a_plan_says_bytes_and_time_and_does_nothing() {
     let ran = flashmark.done(&["run", "sim:class10", "--suite", "quick", "--plan"]);
     assert_eq!(fs::read_dir(flashmark.home()).unwrap().count(), 0, "the store is untouched");
     let of = |word: &str| ran.out.lines().find(|line| line.starts_with(word)).unwrap_or_else(|| panic!("{ran}")).to_owned();
-    assert_eq!(of("Time"), "Time     at most 60.0 s");
+    assert_eq!(of("Time"), "Time     at most 74.0 s");
     assert!(of("Written").starts_with("Written  at most ") && of("Written").ends_with("GB"), "{ran}");
     assert!(of("Wear").starts_with("Wear "), "{ran}");
     assert_eq!(of("Nothing"), "Nothing was written.");

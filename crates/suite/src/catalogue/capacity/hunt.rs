@@ -161,7 +161,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         let ended = self.stages();
         // Data that was written to another address is no honest medium's, however little of it was seen.
         if self.found.kind.is_none() && !self.prober.folded.is_empty() {
-            self.found.kind = Some(Kind::Wraparound);
+            self.folds();
         }
         ended
     }
@@ -439,6 +439,12 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         self.prober.bench.allotted_ns <= SHORT_NS
     }
 
+    /// Addresses fold: no more is there than what all distances have in common.
+    fn folds(&mut self) {
+        self.found.kind = Some(Kind::Wraparound);
+        self.found.real_bytes = self.common_distance().map(|most_bytes| [0, most_bytes]);
+    }
+
     /// It is a fake, and the rest is how large it is.
     fn hurry(&mut self) {
         if self.is_short() {
@@ -517,7 +523,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     /// Addresses fold: modulo what, and how much of that is there.
     fn fold(&mut self) -> Flow {
         // Whatever time is left to find out modulo what.
-        self.found.kind = Some(Kind::Wraparound);
+        self.folds();
         self.hurry();
         if self.prober.folded.len() < ENOUGH_FOLDED {
             self.extend_run(self.folding_from_bytes.max(self.run_bytes))?;
