@@ -198,7 +198,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = lent::conclude(record).into_iter().collect();
     findings.extend(verdict::conclude(record, wanted, &faults));
     if !findings.iter().any(is_verdict) {
-        findings.extend(verdict::of_checks(&rest));
+        findings.extend(verdict::of_checks(&rest).or_else(|| verdict::of_reads(record)));
     }
     findings.extend(rest);
     if faults.is_empty() {

@@ -374,6 +374,17 @@ fn what_comes_first_is_no_trick_of_the_medium() {
 }
 
 #[test]
+fn of_a_medium_that_was_only_read_it_is_said_that_nothing_else_was_tested() {
+    let mut reading = iops("random-read", 1, 4 * KIB, 1500.0, 2_000_000);
+    reading.params.direction = Some(record::Direction::Read);
+    let mut record = with(vec![reading]);
+    record.target.kind = record::TargetKind::Block;
+    insta::assert_snapshot!(statement(&record, "verdict"), @"It was only read. Whether it is a fake was not tested, and what it is good for cannot be said without writing: --only capacity tells the first and puts back what lay there.");
+    record.target.kind = record::TargetKind::Directory;
+    check(&record, "verdict", false);
+}
+
+#[test]
 fn impossible_numbers_and_failures_conclude_nothing_else() {
     let mut record = card([850.0, 1480.0, 770.0, 270.0], 60e6);
     record.cells.iter_mut().for_each(|cell| cell.flags.push(Flag::Cached));

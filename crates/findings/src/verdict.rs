@@ -361,6 +361,17 @@ pub(crate) fn of_checks(findings: &[Finding]) -> Option<Finding> {
     (!passed.is_empty()).then(|| Draft::info("verdict", said).notes(evidence).done())
 }
 
+/// What comes first where a medium was only read: nothing can be said of what it is good for, nor whether it is there.
+pub(crate) fn of_reads(record: &Record) -> Option<Finding> {
+    let is_read = |cell: &record::Cell| cell.params.direction == Some(Direction::Read) && gate::refusal(record, cell).is_none();
+    let is_raw = record.target.kind == record::TargetKind::Block;
+    (is_raw && record.cells.iter().any(is_read) && !record.cells.iter().any(writes)).then(|| {
+        let said = "It was only read. Whether it is a fake was not tested, and what it is good for cannot be said without writing: \
+                    --only capacity tells the first and puts back what lay there.";
+        Draft::info("verdict", said).done()
+    })
+}
+
 /// Whether a figure is certain enough to be said flatly.
 fn is_sure(verdict: &Verdict) -> bool {
     verdict.confidence.is_none_or(|share| share >= 0.95)

@@ -20,7 +20,7 @@ fn kill_within(child: &mut Child, most_us: u64, chance: &mut Chance) -> bool {
 
 /// Three kills of four come once this is so, however slow the machine is; the others at the beginning.
 fn begun(number: u64, child: &mut Child, is_so: impl Fn() -> bool) {
-    if number % 4 != 0 {
+    if !number.is_multiple_of(4) {
         eventually("it to begin", || (is_so() || !matches!(child.try_wait(), Ok(None))).then_some(()));
     }
 }
