@@ -25,14 +25,18 @@ struct Seen {
     looked_ns: u64,
 }
 
-static SEEN: OnceLock<Mutex<Seen>> = OnceLock::new();
+/// `None` where no thread can be had: nothing is seen then, and nothing is blamed on the host.
+static SEEN: OnceLock<Option<Mutex<Seen>>> = OnceLock::new();
+
+fn seen() -> Option<&'static Mutex<Seen>> {
+    SEEN.get()?.as_ref()
+}
 
 /// Begins to look, once for the process.
 pub fn begin() {
     SEEN.get_or_init(|| {
-        // Where no thread can be had nothing is seen, and nothing is blamed on the host.
-        let _ = thread::Builder::new().name("host-lateness".into()).spawn(look);
-        Mutex::new(Seen { looked_ns: now_ns(), ..Seen::default() })
+        let thread = thread::Builder::new().name("host-lateness".into()).spawn(look);
+        thread.is_ok().then(|| Mutex::new(Seen { looked_ns: now_ns(), ..Seen::default() }))
     });
 }
 
@@ -42,7 +46,7 @@ fn look() {
         thread::sleep(TICK);
         let now_ns = now_ns();
         let due_ns = began_ns + TICK.as_nanos() as u64;
-        let Some(seen) = SEEN.get() else { continue };
+        let Some(seen) = seen() else { continue };
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.looked_ns = now_ns;
         if now_ns.saturating_sub(due_ns) >= LATE_NS {
@@ -56,7 +60,7 @@ fn look() {
 
 /// Those that ended after `from_ns`, oldest first; what goes on at this moment is waited for.
 pub fn since(from_ns: u64) -> Vec<Standstill> {
-    let Some(seen) = SEEN.get() else { return Vec::new() };
+    let Some(seen) = seen() else { return Vec::new() };
     let asked_ns = now_ns();
     for _ in 0..WAITS {
         let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +70,7 @@ pub fn since(from_ns: u64) -> Vec<Standstill> {
         drop(seen);
         thread::sleep(Duration::from_millis(1));
     }
-    // The thread is not there, or has not run for long: the host stands still right now.
+    // The thread has not run for long: the host stands still right now.
     let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
     let late = Standstill { from_ns: seen.looked_ns, to_ns: now_ns() };
     seen.stalls.iter().filter(|stall| stall.to_ns > from_ns).copied().chain(Some(late)).collect()

@@ -19,8 +19,6 @@ const SLOW_NS: u64 = 50_000_000;
 const MOST_SLOW: usize = 4096;
 /// Of an I/O that is the host's one part in this many at least was a standstill.
 const HOSTS_SHARE: u64 = 4;
-/// Standstills that a record keeps of a cell.
-const STANDSTILLS: usize = 16;
 
 /// A call that took as long as this is a doubt: it may be the link or the host as well as the medium.
 const STALL_NS: u64 = 5 * SECOND_NS;
@@ -154,13 +152,16 @@ impl Tally {
             during([from, disturbed.iter().map(|io| io[1]).max().unwrap_or(0)])
         };
         self.busy_ns = self.busy_ns.saturating_sub(lost_ns).max(1);
-        let mut standstills: Vec<Standstill> = stalls.to_vec();
-        standstills.sort_by_key(|stall| std::cmp::Reverse(stall.to_ns - stall.from_ns));
-        let stood_still_ns = standstills.iter().map(|stall| stall.to_ns - stall.from_ns).sum();
-        standstills.truncate(STANDSTILLS);
+        let stood_still_ns = stalls.iter().map(|stall| stall.to_ns - stall.from_ns).sum();
         let left_out = disturbed.len() as u64;
-        self.disturbance =
-            Some(Disturbance { standstills, stood_still_ns, left_out, longest_with_host_ns: worst_ns, ..Disturbance::default() });
+        let seen = Disturbance {
+            standstills: stalls.to_vec(),
+            stood_still_ns,
+            left_out,
+            longest_with_host_ns: worst_ns,
+            ..Disturbance::default()
+        };
+        self.disturbance = Some(seen);
     }
 
     /// Ends it by an error of the medium; the first one counts.
