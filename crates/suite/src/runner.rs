@@ -46,6 +46,13 @@ pub struct RunOptions<'a> {
     pub undo: Option<&'a mut dyn Undo>,
 }
 
+impl<'a> RunOptions<'a> {
+    /// A run from its beginning, of which nothing is known beforehand and nothing outlives the process.
+    pub fn new(seed: u64, site: &'a Site, stop: &'a AtomicBool) -> RunOptions<'a> {
+        RunOptions { seed, site, done: Vec::new(), used_ns: 0, lost: false, stop, anyway: false, undo: None }
+    }
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct RunEnd {

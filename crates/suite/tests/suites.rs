@@ -86,16 +86,8 @@ fn run_part(name: &str, suite: &str, only: &[&str], cells: usize) -> (Plan, RunE
     plan.cells.truncate(cells);
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    let options = RunOptions {
-        seed: 1,
-        site: &site,
-        done: Vec::new(),
-        used_ns: 0,
-        lost: false,
-        stop: &AtomicBool::new(false),
-        anyway: false,
-        undo: None,
-    };
+    let stop = AtomicBool::new(false);
+    let options = RunOptions::new(1, &site, &stop);
     let end = run(&mut guarded, &mut NoStage, &plan, options, &mut ());
     (plan, end)
 }

@@ -82,16 +82,7 @@ impl Work for RecordOps {
         let ground = &mut *shift.ground;
         let mut stage = Directory { open: &mut *ground.open, file, on, failed: None };
         let mut ears = Ears { hear: &mut *ground.hear, look: &mut *ground.look, cells: plan.cells.len() };
-        let options = RunOptions {
-            seed: ground.seed,
-            site: &site,
-            done: Vec::new(),
-            used_ns: 0,
-            lost: false,
-            stop: ground.stop,
-            anyway: false,
-            undo: None,
-        };
+        let options = RunOptions::new(ground.seed, &site, ground.stop);
         let end = suite::run(&mut medium, &mut stage, &plan, options, &mut ears);
         if let Some(error) = stage.failed.take() {
             return Err(error);

@@ -206,8 +206,7 @@ impl Bed {
         };
         let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
         let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-        let options =
-            RunOptions { seed: 7, site: &self.site, done: self.done, used_ns: 0, lost: false, stop: &stop, anyway: false, undo: None };
+        let options = RunOptions { done: self.done, ..RunOptions::new(7, &self.site, &stop) };
         let end = run(&mut guarded, stage, &plan, options, &mut ());
         let seen = seen.take();
         Ran { end, requests: seen.requests, dropped_at: seen.dropped_at, idle_ns: seen.idle_ns }
@@ -278,16 +277,8 @@ pub fn run_profile(profile: &sim::Profile, declared_au_bytes: Option<u64>, seed:
     let plan = bed.plan(tests).expect("the test plans what can be");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    let options = RunOptions {
-        seed,
-        site: &bed.site,
-        done: Vec::new(),
-        used_ns: 0,
-        lost: false,
-        stop: &AtomicBool::new(false),
-        anyway: false,
-        undo: None,
-    };
+    let stop = AtomicBool::new(false);
+    let options = RunOptions::new(seed, &bed.site, &stop);
     let cells = run(&mut guarded, &mut NoStage, &plan, options, &mut ()).cells;
     for (cell, planned) in cells.iter().filter_map(|cell| Some((cell, plan.cells.iter().find(|planned| planned.id == cell.id)?))) {
         assert!(cell.written_bytes <= planned.max_written_bytes, "{} wrote more than it declared", cell.id);

@@ -341,16 +341,8 @@ fn ran(kind: TargetKind) -> (Box<dyn Device>, Journal) {
     let mut journal = Journal::default();
     let chosen = places(guarded.facts(), &plan.cells, &[], SEED);
     journal.traces.before = read_marks(&mut guarded, &chosen, None).unwrap();
-    let options = RunOptions {
-        seed: SEED,
-        site: &site,
-        done: Vec::new(),
-        used_ns: 0,
-        lost: false,
-        stop: &AtomicBool::new(false),
-        anyway: false,
-        undo: None,
-    };
+    let stop = AtomicBool::new(false);
+    let options = RunOptions::new(SEED, &site, &stop);
     run(&mut guarded, &mut NoStage, &plan, options, &mut journal);
     (guarded.into_inner(), journal)
 }

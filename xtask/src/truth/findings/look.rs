@@ -48,16 +48,8 @@ pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
     let plan = Plan::make(suite, &Choice::default(), &site).expect("the suite can be planned on any medium");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
-    let options = RunOptions {
-        seed,
-        site: &site,
-        done: Vec::new(),
-        used_ns: 0,
-        lost: false,
-        stop: &AtomicBool::new(false),
-        anyway: false,
-        undo: None,
-    };
+    let stop = AtomicBool::new(false);
+    let options = RunOptions::new(seed, &site, &stop);
     let end = suite::run(&mut guarded, &mut NoStage, &plan, options, &mut ());
     let medium = record::Medium {
         kind: MediumKind::Simulated,

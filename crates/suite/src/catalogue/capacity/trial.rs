@@ -249,8 +249,7 @@ pub(crate) fn run_probe(
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let started_ns = guarded.now();
-    let options =
-        RunOptions { seed, site: &site, done: Vec::new(), used_ns: 0, lost: false, stop, anyway: false, undo: undo.map(|undo| undo as _) };
+    let options = RunOptions { undo: undo.map(|undo| undo as _), ..RunOptions::new(seed, &site, stop) };
     let end = run(&mut guarded, &mut NoStage, &plan, options, listener);
     let took_ns = guarded.now() - started_ns;
     (end, took_ns, guarded)

@@ -31,7 +31,7 @@ fn go(
     listener: &mut dyn crate::Listener,
     stop: &AtomicBool,
 ) -> RunEnd {
-    let options = RunOptions { seed: 9, site, done, used_ns: 0, lost, stop, anyway: false, undo: None };
+    let options = RunOptions { done, lost, ..RunOptions::new(9, site, stop) };
     run(guarded, &mut NoStage, plan, options, listener)
 }
 
