@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::{Device, ExtentGuard, IoErrorKind, WriteBudget};
+use device::{Device, ExtentGuard, IoError, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
 use record::{Cell, Ended, Flag, Record, Sample, Severity, Stop};
 use store::{Ending, Entry, Journal, Lock, RunDir};
 use suite::{Event, Listener, Plan, RunEnd, RunOptions, Undo};
 
-use crate::exit::{Exit, OrExit, Result, refuse};
+use crate::exit::{Exit, Failure, OrExit, Result};
 use crate::lent::LentOnDisk;
 use crate::opened::Opened;
 use crate::outputs::{self, Outputs, keepable};
@@ -223,18 +223,31 @@ fn conclude(end: RunEnd, opened: &Opened, request: &Request, dir: &RunDir, journ
         return keepable(Err(anyhow::anyhow!("the run was ended, because its results could not be kept: {reason}")), dir);
     }
     keepable(kept, dir)?;
-    match (&record.run.ended, end.error) {
-        (_, Some(error)) if error.kind == IoErrorKind::Refused => Err(anyhow::anyhow!("{error}")).or_internal(),
-        (Ended::Interrupted, _) => {
+    let exit = exit(&record, end.error.as_ref());
+    match (exit, end.error) {
+        (Exit::Internal, Some(error)) => Err(anyhow::anyhow!("{error}")).or_internal(),
+        (Exit::Interrupted, _) => {
             crate::say!("flashmark: interrupted; go on with: flashmark resume {}", dir.name());
-            Ok(Exit::Interrupted)
+            Ok(exit)
         }
-        (Ended::Error, Some(error)) => {
+        (Exit::Io, Some(error)) => {
             crate::say!("flashmark: {error}; what was measured before is kept, go on with: flashmark resume {}", dir.name());
-            Ok(Exit::Io)
+            Ok(exit)
         }
-        (Ended::Error, None) => refuse_unfinished(&record),
-        _ => Ok(verdict(&record)),
+        (Exit::Io | Exit::Refused, _) => Err(Failure { exit, error: anyhow::anyhow!(unfinished(&record)) }),
+        _ => Ok(exit),
+    }
+}
+
+/// How a run ends for a script, from what it came to and the medium's last error.
+pub fn exit(record: &Record, error: Option<&IoError>) -> Exit {
+    match (&record.run.ended, error) {
+        (_, Some(error)) if error.kind == IoErrorKind::Refused => Exit::Internal,
+        (Ended::Interrupted, _) => Exit::Interrupted,
+        (Ended::Error, Some(_)) => Exit::Io,
+        (Ended::Error, None) if record.cells.iter().any(|cell| cell.stop == Stop::Error) => Exit::Io,
+        (Ended::Error, None) => Exit::Refused,
+        _ => verdict(record),
     }
 }
 
@@ -264,12 +277,7 @@ fn verdict(record: &Record) -> Exit {
     if failed { Exit::MediumFailed } else { Exit::Done }
 }
 
-/// A cell failed for another reason than the medium's answer (a file system that could not be made).
-fn refuse_unfinished(record: &Record) -> Result {
-    let reason = record.cells.iter().find_map(|cell| cell.reason.clone()).unwrap_or_else(|| "a test failed".into());
-    let failed = record.cells.iter().filter(|cell| cell.stop == Stop::Error).count();
-    match failed {
-        0 => refuse(reason),
-        _ => Err(anyhow::anyhow!("{reason}")).or_io(),
-    }
+/// Why a run could not be finished though the medium gave no error (a file system that could not be made).
+fn unfinished(record: &Record) -> String {
+    record.cells.iter().find_map(|cell| cell.reason.clone()).unwrap_or_else(|| "a test failed".into())
 }
