@@ -216,9 +216,15 @@ fn is_flash((_, _, cliff): &(&Cell, &Series, Cliff)) -> bool {
     cliff.at >= LEAST_FLASH
 }
 
+/// Whether the longest fill met a fast cache that ran full.
+pub(crate) fn has_cliff(record: &Record) -> bool {
+    slc_cliff(record).is_some()
+}
+
 /// `slc-cache`: the rate of a fill falls to a lower level and stays there. What heat explains is said by `throttling`.
 fn slc_cliff(record: &Record) -> Option<Finding> {
-    if throttling::is_heat(record) {
+    // The tracks of a disk get shorter towards its end.
+    if throttling::is_heat(record) || record.medium.rotational == Some(true) {
         return None;
     }
     let (cell, series, found) =

@@ -1,8 +1,9 @@
 //! Controllers that compress or recognise data: what a benchmark that writes zeros measures of them (flash.md C2).
 
 use record::units::significant;
-use record::{Cell, Content, Finding, Record};
+use record::{Axis, Cell, Content, Finding, Record};
 
+use crate::caches::levels;
 use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio};
 use crate::gate;
@@ -52,6 +53,11 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [compression(record), repeats(record), rewrites(record)].into_iter().flatten().collect()
 }
 
+/// Whether a fill went on as fast as it began: what got hot on the way, or filled a cache, tells nothing of the data.
+fn is_of_one_level(cell: &Cell) -> bool {
+    cell.series.iter().filter(|series| series.y == Axis::Bps).all(|series| levels(series).len() <= 1)
+}
+
 /// Cells of a pair of tests, or of one test, that differ in content alone: (these, incompressible).
 fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
     let mut pairs = Vec::new();
@@ -65,7 +71,8 @@ fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
                 && (easy.test == "content-sweep" || a.form == b.form)
                 && !cell.params.form.as_deref().is_some_and(|form| form.starts_with("rewrite"))
         };
-        pairs.extend(figure::cells(record, counterpart).find(same).and_then(|hard| Pair::of(easy, hard)));
+        let hard = figure::cells(record, counterpart).find(same).filter(|hard| [easy, hard].into_iter().all(is_of_one_level));
+        pairs.extend(hard.and_then(|hard| Pair::of(easy, hard)));
     }
     pairs
 }

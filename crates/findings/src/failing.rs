@@ -53,9 +53,11 @@ impl<'a> Seen<'a> {
     fn of(record: &'a Record) -> Option<Seen<'a>> {
         let first = record.cells.iter().position(is_failed_by_medium)?;
         let after = &record.cells[first..];
+        // What went through in the cell of the first error did so before it; in a later one, after it.
         let good = |direction| {
-            let is_good = |cell: &&Cell| cell.params.direction == Some(direction) && cell.ops > 0 && !cell.stop.cut_short();
-            after.iter().filter(is_good).count()
+            let is_written = |cell: &Cell| direction == Direction::Write && cell.written_bytes > 0;
+            let is_good = |cell: &&Cell| cell.params.direction == Some(direction) && (cell.ops > 0 || is_written(cell));
+            after[1..].iter().filter(is_good).count()
         };
         let failed = after.iter().filter(|cell| is_failed_by_medium(cell)).collect();
         Some(Seen { failed, good_reads: good(Direction::Read), good_writes: good(Direction::Write) })
@@ -105,7 +107,12 @@ fn area(record: &Record, seen: &Seen<'_>) -> Option<String> {
     let (from, to) = seen.region()?;
     let capacity = record.medium.capacity_bytes.filter(|bytes| *bytes > 0);
     let is_narrow = from == to || capacity.is_some_and(|bytes| (to - from) as f64 <= AREA * bytes as f64);
-    let at = if from == to { format!("at {}", Bytes(from)) } else { format!("between {} and {}", Bytes(from), Bytes(to)) };
+    let at = match to - from {
+        0 => format!("at {}", Bytes(from)),
+        // Both would be the same three digits.
+        apart if apart < from / 1000 => format!("near {}", Bytes(from)),
+        _ => format!("between {} and {}", Bytes(from), Bytes(to)),
+    };
     is_narrow.then(|| format!("An area of it is dying: I/Os fail {at}, and work elsewhere."))
 }
 
@@ -153,7 +160,7 @@ mod tests {
 
     fn failed(test: &str, number: u32, reason: &str) -> Cell {
         let mut cell = iops(test, number, 4 * KIB, 300.0, 1);
-        (cell.stop, cell.reason) = (Stop::Error, Some(reason.into()));
+        (cell.stop, cell.reason, cell.ops) = (Stop::Error, Some(reason.into()), 0);
         cell
     }
 
@@ -215,6 +222,17 @@ mod tests {
             &run(vec![failed("random-write", 3, &write_error(4096)), failed("random-read", 2, read_error)]),
             "It fails whatever is asked of it. Copy what is on it now, before anything else. It failed while it was measured (random-write:",
         );
+    }
+
+    #[test]
+    fn where_some_writes_of_a_failing_cell_went_through_not_all_fail() {
+        let [mut first, mut second] =
+            [failed("prime", 1, &write_error(4_421_844_992)), failed("random-write", 3, &write_error(4_422_389_760))];
+        first.ops = 100;
+        check(&run(vec![first.clone(), second.clone()]), "All writes fail");
+        // What settles a medium before it measures is written, too.
+        second.written_bytes = 1_106_944;
+        check(&run(vec![first, second]), "An area of it is dying: I/Os fail near 4217 MiB, and work elsewhere. Copy what is on it now");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod content;
 mod draft;
 mod failing;
 mod figure;
+mod flattery;
 mod flush;
 pub mod gate;
 mod geometry;
@@ -197,6 +198,7 @@ pub fn conclude_for(record: &Record, wanted: &[Use]) -> Vec<Finding> {
     }
     let mut findings: Vec<Finding> = lent::conclude(record).into_iter().collect();
     findings.extend(verdict::conclude(record, wanted, &faults));
+    flattery::name(&mut findings, &rest);
     if !findings.iter().any(is_verdict) {
         findings.extend(verdict::of_checks(&rest).or_else(|| verdict::of_reads(record)));
     }
