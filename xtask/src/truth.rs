@@ -4,6 +4,7 @@
 
 mod findings;
 mod held;
+mod labels;
 mod long_run;
 mod runs;
 #[cfg(test)]
@@ -23,9 +24,12 @@ pub struct Flags {
     /// Only these profiles.
     #[arg(long, value_delimiter = ',')]
     pub profiles: Vec<String>,
-    /// Runs of each.
-    #[arg(long, default_value_t = 200)]
-    pub seeds: u64,
+    /// Runs of each; without it 200, and 5 with --labels.
+    #[arg(long)]
+    pub seeds: Option<u64>,
+    /// Instead: what every suite says first of every medium, against what the medium is.
+    #[arg(long, conflicts_with = "findings")]
+    pub labels: bool,
     /// Shows every cell.
     #[arg(long)]
     pub cells: bool,
@@ -52,8 +56,12 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     ensure!(unknown.is_none(), "there is no profile '{}'; flashmark sim list names them", unknown.map_or("", String::as_str));
     let wanted = |profile: &&Profile| flags.profiles.is_empty() || flags.profiles.iter().any(|name| name == profile.name());
     let profiles: Vec<&Profile> = Profile::all().iter().filter(wanted).collect();
-    let held = hold_all(&profiles, flags.seeds);
-    let table = table(&held, flags);
+    if flags.labels {
+        return labels::run(&profiles, 1, flags.seeds.unwrap_or(5));
+    }
+    let seeds = flags.seeds.unwrap_or(200);
+    let held = hold_all(&profiles, seeds);
+    let table = table(&held, seeds, flags);
     print!("{table}");
     if flags.cells {
         held.iter().for_each(|held| print!("{}", cells(held)));
@@ -81,9 +89,9 @@ fn hold_all(profiles: &[&Profile], seeds: u64) -> Vec<Held> {
     done.into_iter().map(|(_, held)| held).collect()
 }
 
-fn table(held: &[Held], flags: &Flags) -> String {
+fn table(held: &[Held], seeds: u64, flags: &Flags) -> String {
     let only = if flags.profiles.is_empty() { String::new() } else { format!(" --profiles {}", flags.profiles.join(",")) };
-    let mut text = format!("`cargo xtask truth --seeds {}{only}`: percent of the intervals that hold the long-run truth.\n\n", flags.seeds);
+    let mut text = format!("`cargo xtask truth --seeds {seeds}{only}`: percent of the intervals that hold the long-run truth.\n\n");
     text.push_str("| profile | IOPS | bytes/s | p50 | p99 | longest run | random write within 10 % of the full pass: 4 KiB, worst size | too fast to last: in all, not said; said without need |\n");
     text.push_str("|---|---:|---:|---:|---:|---:|---:|---:|\n");
     for held in held {

@@ -23,6 +23,7 @@ use row::Row;
 
 /// What to hold against what.
 #[derive(clap::Args)]
+#[group(skip)]
 pub struct Flags {
     /// Instead: what is concluded of media drawn at random, against what they are.
     #[arg(long)]
@@ -137,7 +138,7 @@ fn entropy() -> u64 {
 }
 
 /// Does `work` for each number below `n`, on all processors; what it gives in order of the numbers.
-fn each<T: Send>(n: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
+pub fn each<T: Send>(n: u64, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
     let one = || {
         loop {

@@ -1,0 +1,84 @@
+//! A run as the program makes it, all but what it keeps on disk.
+
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Result, anyhow};
+use clap::Parser as _;
+use device::{Device, ExtentGuard, WriteBudget};
+use flashmark::cli::RunFlags;
+use flashmark::exit::{Exit, Failure};
+use flashmark::opened::Opened;
+use flashmark::{request, session};
+use record::{Flag, Record};
+use suite::{Event, Listener, Plan, RunOptions};
+
+/// What a run told.
+pub struct Told {
+    /// Everything.
+    pub record: Record,
+    /// The first three lines below the medium's name, as a terminal of 80 columns shows them, joined.
+    pub first: String,
+    /// How the program ends.
+    pub exit: Exit,
+}
+
+/// The words of a command line.
+#[derive(clap::Parser)]
+struct Words {
+    #[command(flatten)]
+    flags: RunFlags,
+}
+
+/// Doubts about the run as a whole.
+#[derive(Default)]
+struct Doubts(Vec<Flag>);
+
+impl Listener for Doubts {
+    fn hear(&mut self, event: &Event<'_>) -> Result<(), String> {
+        if let Event::Flagged(flag) = event {
+            self.0.push((*flag).clone());
+        }
+        Ok(())
+    }
+}
+
+/// Runs a suite on a fresh medium of this profile, at most for so long ("10m").
+///
+/// # Errors
+/// The program would refuse these words.
+pub fn told(profile: &str, suite: &str, seed: u64, time_limit: Option<&str>) -> Result<Told> {
+    let words = ["run", &format!("sim:{profile}"), "--suite", suite, "--seed", &seed.to_string()].map(str::to_owned);
+    let limit = time_limit.map(|limit| format!("--time-limit={limit}"));
+    run(&Words::parse_from(words.into_iter().chain(limit)).flags).map_err(|failure| anyhow!("{failure}"))
+}
+
+fn run(flags: &RunFlags) -> Result<Told, Failure> {
+    let (request, wanted) = request::read(flags)?;
+    let mut opened = Opened::open(&request)?;
+    let plan = Plan::make(&wanted.suite, &wanted.choice, &opened.site).expect("every suite can be planned on a simulated medium");
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(opened.take_device(&plan), plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let (stop, mut doubts) = (AtomicBool::new(false), Doubts::default());
+    let options = RunOptions::new(request.seed, &opened.site, &stop);
+    let end = suite::run(&mut guarded, &mut *opened.stage, &plan, options, &mut doubts);
+    let run = record::Run {
+        suite: plan.suite.clone(),
+        seed: request.seed,
+        ended: end.ended,
+        elapsed_ns: end.elapsed_ns,
+        ..record::Run::default()
+    };
+    let mut record = Record {
+        medium: opened.medium.clone(),
+        target: opened.target.clone(),
+        plan: plan.cells,
+        cells: end.cells,
+        skipped: [plan.skipped, end.skipped].concat(),
+        flags: doubts.0,
+        ..Record::new(run)
+    };
+    record.findings = findings::conclude(&record);
+    let summary = report::text::summary(&record, 80, false);
+    let first: Vec<&str> = summary.lines().skip(1).take(3).map(str::trim).collect();
+    Ok(Told { first: first.join(" "), exit: session::exit(&record, end.error.as_ref()), record })
+}
