@@ -11,6 +11,8 @@ mod row;
 #[cfg(test)]
 mod tests;
 mod trick;
+mod trouble;
+mod troubled;
 
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher};
@@ -34,8 +36,8 @@ pub struct Flags {
     /// Draws this share of the media.
     #[arg(long, requires = "findings", default_value_t = 1.0)]
     pub share: f64,
-    /// Only these parts: cheats, fakes.
-    #[arg(long, requires = "findings", value_delimiter = ',', default_value = "cheats,fakes")]
+    /// Only these parts: cheats, fakes, troubled.
+    #[arg(long, requires = "findings", value_delimiter = ',', default_value = "cheats,fakes,troubled")]
     pub parts: Vec<String>,
     /// Shows what was wrong with each medium of which something wrong was said.
     #[arg(long, requires = "findings")]
@@ -96,7 +98,8 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
         let part = match part.as_str() {
             "cheats" => cheats::hold(seed, flags.share),
             "fakes" => fakes::hold(seed, flags.share),
-            other => anyhow::bail!("there is no part '{other}': cheats, fakes"),
+            "troubled" => troubled::hold(seed, flags.share),
+            other => anyhow::bail!("there is no part '{other}': cheats, fakes, troubled"),
         };
         rows.extend(part.rows);
         wrong.extend(part.wrong);
@@ -117,7 +120,7 @@ pub fn run(root: &Path, flags: &Flags, write: bool) -> Result<()> {
 /// The table, and in words which rows hold.
 fn page(rows: &[Row], seed: u64, flags: &Flags) -> String {
     let mut only = if flags.share < 1.0 { format!(" --share {}", flags.share) } else { String::new() };
-    if flags.parts.len() < 2 {
+    if flags.parts.len() < 3 {
         only += &format!(" --parts {}", flags.parts.join(","));
     }
     let mut text =

@@ -9,6 +9,7 @@ use suite::definition::Suite;
 use suite::{Choice, NoStage, Plan, RunOptions, Site};
 
 use super::medium::Medium;
+use super::trouble::Trouble;
 
 /// The tests on which the findings rest; in the order and with the settings of the suite `full`.
 const TESTS: [&str; 11] = [
@@ -41,10 +42,16 @@ pub fn suite() -> Suite {
 
 /// Runs the suite on a fresh medium and concludes. The medium declares no allocation unit, as behind a USB reader.
 pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
-    let text = medium.profile();
-    let profile = Profile::parse("drawn", &text).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
-    let device = SimDevice::new(&profile, Options { seed, capacity: None, keep_data: false });
-    let site = Site::unrestricted(TargetKind::Simulated, device.facts().clone());
+    look_through(&medium.profile(), &Trouble::default(), suite, seed, false)
+}
+
+/// The same of a medium that is described by the text of its profile, and with what is between it and us. There is no file system on it.
+pub fn look_through(text: &str, trouble: &Trouble, suite: &Suite, seed: u64, keep_data: bool) -> Record {
+    let profile = Profile::parse("drawn", text).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
+    let rotational = profile.spec().disk.is_some();
+    let device = trouble.around(SimDevice::new(&profile, Options { seed, capacity: None, keep_data }));
+    let files = Err("there is no file system to put a file on".into());
+    let site = Site { files, ..Site::unrestricted(TargetKind::Simulated, device.facts().clone()) };
     let plan = Plan::make(suite, &Choice::default(), &site).expect("the suite can be planned on any medium");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(device, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
@@ -54,7 +61,7 @@ pub fn look(medium: &Medium, suite: &Suite, seed: u64) -> Record {
     let medium = record::Medium {
         kind: MediumKind::Simulated,
         capacity_bytes: Some(site.facts.capacity_bytes),
-        rotational: Some(medium.rotational()),
+        rotational: Some(rotational),
         ..record::Medium::default()
     };
     let mut record = Record {

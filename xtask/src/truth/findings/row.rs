@@ -9,6 +9,8 @@ pub enum Target {
     Below(f64),
     /// At most so many seconds.
     Seconds(f64),
+    /// Nothing: told for comparison.
+    None,
 }
 
 /// A row.
@@ -45,6 +47,7 @@ impl Row {
                 Target::AtLeast(least) => percent >= least,
                 Target::Below(most) => percent < most,
                 Target::Seconds(most) => self.of <= most,
+                Target::None => true,
             }
     }
 
@@ -55,6 +58,7 @@ impl Row {
             Target::AtLeast(least) => (format!("{least} %"), format!("{percent:.1} %")),
             Target::Below(most) => (format!("under {most} %"), format!("{percent:.2} %")),
             Target::Seconds(most) => (format!("{most} s"), format!("{:.0} s", self.of)),
+            Target::None => ("-".to_owned(), format!("{percent:.2} %")),
         };
         let verdict = if self.holds() { "holds" } else { "**missed**" };
         format!("| {} | {target} | {result} | {} | {verdict} |\n", self.what, self.n)

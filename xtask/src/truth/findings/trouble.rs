@@ -1,0 +1,117 @@
+//! What lies between a medium and its figures: volatile caches, pauses, flushes that cost, a host that stands still. Drawn at random.
+
+use device::{Device, HostStalls, Pauses, Pausing};
+use record::Standstill;
+use record::units::{MIB, MILLISECOND_NS, SECOND_NS};
+
+use super::dice::Dice;
+use super::medium::{Mapping, Medium};
+
+/// What happens beside the medium's own work.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble {
+    /// Of the medium.
+    pub pausing: Pausing,
+    /// Of the host, by the device's clock.
+    pub host: Vec<Standstill>,
+}
+
+/// A write cache that loses its content when the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cache {
+    /// There is none.
+    None,
+    /// A flush waits until it is empty.
+    Honest,
+    /// A flush does not wait.
+    Lying,
+}
+
+/// No run here takes longer by the device's clock.
+const HORIZON_NS: u64 = 4 * 3600 * SECOND_NS;
+
+/// Allocation units that are no power of two, in halves of a MiB.
+const ODD_UNITS: [u64; 10] = [3, 5, 6, 7, 9, 10, 12, 14, 24, 48];
+
+impl Trouble {
+    /// Drawn for a medium that writes so many MB/s: pauses in three of ten cases, flushes of up to 50 ms, and a host that stands still.
+    pub fn draw(cache: Cache, write_mbps: f64, dice: &mut Dice) -> Trouble {
+        let flush_ns = dice.between(0.0, 50.0 * MILLISECOND_NS as f64) as u64;
+        let flush_ns = if dice.happens(0.3) { 0 } else { flush_ns };
+        // A cache that lies has nothing to wait for: its flush takes as long whether there is something to do or not.
+        let idle_flush_ns = if cache == Cache::Lying { flush_ns } else { 0 };
+        let pausing = Pausing { flush_ns, idle_flush_ns, ..pauses(write_mbps, dice) };
+        Trouble { pausing, host: standstills(dice) }
+    }
+
+    /// The same on a host that never stands still.
+    pub fn on_a_quiet_host(&self) -> Trouble {
+        Trouble { host: Vec::new(), ..self.clone() }
+    }
+
+    /// Puts it around a device.
+    pub fn around(&self, device: impl Device + 'static) -> Box<dyn Device> {
+        Box::new(HostStalls::new(Pauses::new(device, self.pausing), self.host.iter().copied()))
+    }
+}
+
+/// Pauses of 50 ms to 0.8 s that take up to a sixth of the time of writing in a row.
+fn pauses(write_mbps: f64, dice: &mut Dice) -> Pausing {
+    let pause_s = dice.spread(0.05, 0.8);
+    let every_bytes = pause_s / dice.between(0.02, 0.16) * write_mbps * 1e6;
+    if dice.happens(0.7) {
+        return Pausing::default();
+    }
+    Pausing { every_bytes: every_bytes as u64, pause_ns: (pause_s * SECOND_NS as f64) as u64, ..Pausing::default() }
+}
+
+/// A host that stands still now and then, for 30 ms to 7 s, for up to an eighth of the time.
+fn standstills(dice: &mut Dice) -> Vec<Standstill> {
+    let longest_s = dice.spread(0.1, 7.0);
+    let gap_s = dice.spread(2.0, 60.0).max(2.0 * longest_s);
+    let (mut stalls, mut at_ns) = (Vec::new(), 0);
+    while at_ns < HORIZON_NS {
+        let from_ns = at_ns + (dice.between(0.1, 1.9) * gap_s * SECOND_NS as f64) as u64;
+        at_ns = from_ns + (dice.spread(0.03, longest_s) * SECOND_NS as f64) as u64;
+        stalls.push(Standstill { from_ns, to_ns: at_ns });
+    }
+    stalls
+}
+
+impl Medium {
+    /// A clean medium with any allocation unit: half of them map whole units, none of which is a power of two; one in twenty is a disk.
+    pub fn of_any_unit(number: u64, dice: &mut Dice) -> Medium {
+        match number % 20 {
+            0 => Medium::disk(dice),
+            kind if kind % 2 == 1 => Medium::hybrid(dice).with_odd_unit(dice),
+            _ => Medium::mapped(dice),
+        }
+    }
+
+    fn with_odd_unit(mut self, dice: &mut Dice) -> Medium {
+        let bytes = dice.one_of(&ODD_UNITS) * MIB / 2;
+        if let Mapping::LogBlock(mapping) = &mut self.mapping {
+            mapping.au_bytes = bytes;
+            self.capacity_bytes = self.capacity_bytes / bytes * bytes;
+        }
+        self
+    }
+
+    /// The same behind a volatile cache of 1 to 64 MiB. A disk has none here.
+    pub fn behind(mut self, cache: Cache, dice: &mut Dice) -> Medium {
+        let Some(paths) = self.paths.as_ref().filter(|_| cache != Cache::None) else { return self };
+        self.tables += &format!(
+            "[cache]\nsize = \"{:.0} B\"\nrate = \"{:.3} MB/s\"\ncommand = \"{:.3} us\"\nhonest = {}\n",
+            dice.spread(1.0, 64.0) * MIB as f64,
+            paths.write_mbps * dice.between(1.5, 4.0),
+            dice.between(50.0, 200.0),
+            cache == Cache::Honest,
+        );
+        self
+    }
+
+    /// What it writes in a row, in MB/s.
+    pub fn write_mbps(&self) -> f64 {
+        self.paths.as_ref().map_or(100.0, |paths| paths.write_mbps)
+    }
+}

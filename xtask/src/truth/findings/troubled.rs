@@ -1,0 +1,218 @@
+//! Media behind volatile caches, with pauses, costly flushes and odd allocation units, on hosts that stand still: fakes and tricks are found all the same,
+//! nothing is falsely said of the others, and the host changes no verdict.
+
+use record::units::SECOND_NS;
+use record::{Finding, Record, Severity};
+use suite::catalogue::capacity::trial::{Geometry, Kind};
+use suite::definition::Suite;
+use suite::random::Random;
+
+use super::cheats::claims;
+use super::dice::Dice;
+use super::look::{look_through, suite};
+use super::medium::Medium;
+use super::row::{Row, Target};
+use super::trick::Trick;
+use super::trouble::{Cache, Trouble};
+use super::{Part, Wrong, each, some};
+
+/// Media of each row.
+const OF_EACH: u64 = 300;
+
+/// A medium and what happens beside it.
+struct Drawn {
+    profile: String,
+    trouble: Trouble,
+    seed: u64,
+}
+
+impl Drawn {
+    fn new(medium: &Medium, cache: Cache, seed: u64, dice: &mut Dice) -> Drawn {
+        Drawn { profile: medium.profile(), trouble: Trouble::draw(cache, medium.write_mbps(), dice), seed }
+    }
+
+    fn look(&self, suite: &Suite) -> Record {
+        look_through(&self.profile, &self.trouble, suite, self.seed, false)
+    }
+
+    /// Something that was wrongly said of it.
+    fn wrong(&self, what: impl std::fmt::Display, said: &str) -> Wrong {
+        let Trouble { pausing, host } = &self.trouble;
+        let host_s = host.iter().map(|stall| stall.to_ns - stall.from_ns).max().unwrap_or(0) as f64 / SECOND_NS as f64;
+        Wrong::said(format!(
+            "{what}: seed {}, {pausing:?}, the host up to {host_s:.2} s, {} times\n{}said: {said}\n",
+            self.seed,
+            host.len(),
+            self.profile
+        ))
+    }
+}
+
+/// One of a clean medium, half of them behind a cache that a flush empties.
+fn clean(seed: u64, number: u64) -> Drawn {
+    let mut dice = Dice::new(seed, "troubled", number);
+    let cache = if dice.happens(0.5) { Cache::Honest } else { Cache::None };
+    let medium = Medium::of_any_unit(number, &mut dice).behind(cache, &mut dice);
+    Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice)
+}
+
+/// The rows of this share of the media.
+pub fn hold(seed: u64, share: f64) -> Part {
+    let many = some(OF_EACH, share);
+    let mut part = Part::default();
+    fakes(seed, many, &mut part);
+    tricks(seed, many, &mut part);
+    lying_flushes(seed, many, &mut part);
+    accusations(seed, many, &mut part);
+    verdicts(seed, many, &mut part);
+    part
+}
+
+impl Part {
+    /// A row of this, and what was wrong with each medium.
+    fn row(&mut self, what: impl Into<String>, target: Target, wrong: Vec<Option<Wrong>>) {
+        let counts_faults = !matches!(target, Target::AtLeast(_));
+        self.rows.push(Row::share(what, target, wrong.iter().map(|wrong| wrong.is_some() == counts_faults)));
+        self.wrong.extend(wrong.into_iter().flatten());
+    }
+}
+
+/// What the verdict says.
+fn first(record: &Record) -> &str {
+    record.findings.iter().find(|finding| finding.id == "verdict").map_or("nothing", |finding| finding.statement.as_str())
+}
+
+const CALLED_FAKE: &str = "Do not use it. It is a fake";
+
+/// A fake of each kind in turn, of which less than half is there in every other case: its middle is missing.
+fn fake(seed: u64, number: u64) -> Drawn {
+    let kind = [Kind::Limbo, Kind::Wraparound, Kind::Chain][(number % 3) as usize];
+    let mut random = Random::new(seed.wrapping_add(number), "fake");
+    let mut dice = Dice::new(seed, "fake", number);
+    let is_wanted =
+        |geometry: &Geometry| number % 2 == 0 || geometry.module_bytes.unwrap_or(geometry.real_bytes) < geometry.capacity_bytes / 2;
+    let geometry = std::iter::repeat_with(|| Geometry::draw(kind, &mut random)).find(is_wanted).expect("there is no end to them");
+    let geometry = Geometry { write_bps: dice.spread(3.0, 40.0) as u64 * 1_000_000, ..geometry };
+    let trouble = Trouble::draw(Cache::Honest, geometry.write_bps as f64 / 1e6, &mut dice);
+    Drawn { profile: geometry.profile(), trouble, seed: seed.wrapping_add(number) }
+}
+
+/// Every suite tells a fake, and calls nothing else one.
+fn fakes(seed: u64, many: u64, part: &mut Part) {
+    for name in Suite::names() {
+        let suite = Suite::built_in(name).expect("it comes with the program");
+        let missed = each(many, |number| {
+            let drawn = fake(seed, number);
+            let record = look_through(&drawn.profile, &drawn.trouble, &suite, drawn.seed, true);
+            (!first(&record).starts_with(CALLED_FAKE)).then(|| drawn.wrong(format!("fake not found by {name}"), first(&record)))
+        });
+        part.row(format!("fakes: found by {name}"), Target::AtLeast(100.0), missed);
+        let mut probe = suite;
+        probe.tests.truncate(1);
+        let falsely = each(many, |number| {
+            let drawn = clean(seed, number);
+            let record = look_through(&drawn.profile, &drawn.trouble, &probe, drawn.seed, true);
+            let failed = record.findings.iter().find(|finding| finding.severity == Severity::Failure);
+            failed.map(|finding| drawn.wrong(format!("genuine, and condemned by {name}"), &finding.statement))
+        });
+        part.row(format!("genuine: condemned by the probe of {name}"), Target::Below(1.0), falsely);
+    }
+}
+
+/// Media with a trick, half of them behind a cache, honest or not.
+fn tricks(seed: u64, many: u64, part: &mut Part) {
+    let suite = suite();
+    for trick in Trick::ALL {
+        let missed = each(many, |number| {
+            let mut dice = Dice::new(seed, &format!("troubled {}", trick.name()), number);
+            let cache = dice.one_of(&[Cache::None, Cache::None, Cache::Honest, Cache::Lying]);
+            let medium = trick.draw(&mut dice).medium.behind(cache, &mut dice);
+            let drawn = Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice);
+            let record = drawn.look(&suite);
+            (!claims(trick, &record.findings)).then(|| drawn.wrong(format!("{} not found", trick.name()), first(&record)))
+        });
+        part.row(format!("{}: found", trick.name()), Target::AtLeast(98.0), missed);
+    }
+}
+
+/// The finding on the flush, where it is of this kind.
+fn of_flush<'a>(record: &'a Record, words: &str) -> Option<&'a Finding> {
+    record.findings.iter().find(|finding| finding.id == "flush" && finding.statement.contains(words))
+}
+
+/// Caches that lie are never said to be emptied, and no database is promised anything that depends on them.
+fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
+    let standard = Suite::built_in("standard").expect("it comes with the program");
+    let praised = each(many, |number| {
+        let mut dice = Dice::new(seed, "lying flush", number);
+        // A disk has no cache here, and a disk is one of twenty.
+        let medium = Medium::of_any_unit(number % 19 + 1, &mut dice).behind(Cache::Lying, &mut dice);
+        let drawn = Drawn::new(&medium, Cache::Lying, seed.wrapping_add(number), &mut dice);
+        let record = drawn.look(&standard);
+        let promised = record.findings.iter().find(|finding| finding.id == "verdict-database").filter(|finding| {
+            let is_praise = ["Good as", "Usable as"].iter().any(|word| finding.statement.starts_with(word));
+            is_praise && !finding.statement.contains("if its flush is honest")
+        });
+        promised.or_else(|| of_flush(&record, "as it should")).map(|finding| drawn.wrong("lying flush praised", &finding.statement))
+    });
+    part.row("lying flush: told, or said that it cannot be told", Target::AtLeast(98.0), praised);
+}
+
+/// What is said against clean media by the tests that find tricks.
+fn accusations(seed: u64, many: u64, part: &mut Part) {
+    let suite = suite();
+    let seen = each(many, |number| {
+        let drawn = clean(seed, number);
+        let record = drawn.look(&suite);
+        (drawn, record)
+    });
+    let mut row = |what: String, ids: &[&str]| {
+        let falsely = seen.iter().map(|(drawn, record)| {
+            let finding = record.findings.iter().find(|finding| ids.contains(&finding.id.as_str()));
+            finding.map(|finding| drawn.wrong(&what, &finding.statement))
+        });
+        let falsely = falsely.collect();
+        part.row(format!("{what}: claimed of clean media"), Target::Below(1.0), falsely);
+    };
+    Trick::ALL.iter().for_each(|trick| row(trick.name().to_owned(), trick.claims()));
+    row("a standstill, an error, an impossible number".into(), &["standstill", "io-error", "impossible", "counterfeit-hints"]);
+}
+
+/// What a run comes to: each use with its level, what stands against the medium, and whether its flush lies.
+fn verdict(record: &Record) -> Vec<String> {
+    let level = |finding: &Finding| finding.statement.split([':', ',', '.']).next().unwrap_or_default().to_owned();
+    let uses = record.findings.iter().filter(|finding| finding.id.starts_with("verdict-")).map(level);
+    let against = |finding: &&Finding| Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()));
+    let blame = record.findings.iter().filter(against).map(|finding| finding.id.clone());
+    uses.chain(blame).collect()
+}
+
+/// The same medium under `standard`, with and without what the host did; and with another seed, which shows what chance alone changes.
+fn verdicts(seed: u64, many: u64, part: &mut Part) {
+    let standard = Suite::built_in("standard").expect("it comes with the program");
+    let seen = each(many, |number| {
+        let drawn = clean(seed, number);
+        let record = drawn.look(&standard);
+        let lies =
+            of_flush(&record, "does not wait for flash").map(|finding| drawn.wrong("an honest flush called a lie", &finding.statement));
+        let quiet = Drawn { trouble: drawn.trouble.on_a_quiet_host(), ..clean(seed, number) };
+        let again = Drawn { seed: drawn.seed ^ 0x5eed, ..Drawn { trouble: quiet.trouble.clone(), ..clean(seed, number) } };
+        let [with, without, otherwise] = [verdict(&record), verdict(&quiet.look(&standard)), verdict(&again.look(&standard))];
+        let differ = |a: &[String], b: &[String], what: &str| {
+            let only = |these: &[String], those: &[String]| {
+                these.iter().filter(|one| !those.contains(one)).cloned().collect::<Vec<_>>().join("; ")
+            };
+            (a != b).then(|| drawn.wrong(what, &format!("{} / {}", only(a, b), only(b, a))))
+        };
+        [lies, differ(&with, &without, "the host changed the verdict"), differ(&otherwise, &without, "chance changed the verdict")]
+    });
+    let [mut lies, mut by_host, mut by_chance] = [const { Vec::new() }; 3];
+    for [lie, host, chance] in seen {
+        lies.push(lie);
+        by_host.push(host);
+        by_chance.push(chance);
+    }
+    part.row("an honest flush, or none that is needed: called a lie", Target::Below(1.0), lies);
+    part.row("verdicts that the host changed", Target::Below(1.0), by_host);
+    part.row("verdicts that another seed changed on a quiet host, for comparison", Target::None, by_chance);
+}
