@@ -1,6 +1,9 @@
-//! A volatile write cache: writes are done before they are on flash, and a flush waits for that, or lies.
+//! Volatile write caches: writes are done before they are on flash, and a flush waits for that, or lies. One kind passes every write on, the
+//! other combines writes to the same place.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+
+use device::Extent;
 
 use crate::profile::spec;
 
@@ -56,5 +59,102 @@ impl WriteCache {
     /// The write that was just taken will be on flash at this time.
     pub(crate) fn goes_to_flash(&mut self, on_flash_ns: u64, bytes: u64) {
         self.waiting.push_back((on_flash_ns, bytes));
+    }
+}
+
+/// What a combining cache keeps together.
+const PAGE_BYTES: u64 = 4096;
+/// Pages that follow each other go to flash in one write of at most so many.
+const RUN_PAGES: u64 = 16;
+
+/// A write cache in which a later write to the same place replaces the earlier one.
+#[derive(Debug)]
+pub(crate) struct CombiningCache {
+    most_pages: usize,
+    ns_per_byte: f64,
+    command_ns: f64,
+    honest: bool,
+    /// Pages that are not on flash, and when each was written last, in turns.
+    dirty: HashMap<u64, u64>,
+    /// Pages by turn, the oldest first; an entry whose turn is not the page's last counts no more.
+    by_age: VecDeque<(u64, u64)>,
+    turns: u64,
+}
+
+impl CombiningCache {
+    pub(crate) fn new(cache: &spec::Cache) -> CombiningCache {
+        CombiningCache {
+            most_pages: (cache.size.0 / PAGE_BYTES).max(1) as usize,
+            ns_per_byte: cache.rate.ns_per_byte(),
+            command_ns: cache.command.0,
+            honest: cache.honest,
+            dirty: HashMap::new(),
+            by_age: VecDeque::new(),
+            turns: 0,
+        }
+    }
+
+    /// Whether durable means durable.
+    pub(crate) fn is_honest(&self) -> bool {
+        self.honest
+    }
+
+    /// What taking so many bytes costs where there is room, in nanoseconds.
+    pub(crate) fn take_ns(&self, bytes: u64) -> f64 {
+        self.command_ns + bytes as f64 * self.ns_per_byte
+    }
+
+    /// Puts a write into it.
+    pub(crate) fn put(&mut self, place: Extent) {
+        for page in place.offset_bytes / PAGE_BYTES..place.end().div_ceil(PAGE_BYTES) {
+            self.turns += 1;
+            self.dirty.insert(page, self.turns);
+            self.by_age.push_back((page, self.turns));
+        }
+    }
+
+    /// What has to go to flash now, as more lies in it than it holds.
+    pub(crate) fn overflow(&mut self) -> Option<Extent> {
+        (self.dirty.len() > self.most_pages).then(|| self.oldest()).flatten()
+    }
+
+    /// The oldest page and those that follow it on the medium; they go to flash now.
+    pub(crate) fn oldest(&mut self) -> Option<Extent> {
+        let first = loop {
+            let (page, turn) = self.by_age.pop_front()?;
+            if self.dirty.get(&page) == Some(&turn) {
+                break page;
+            }
+        };
+        let pages = (0..RUN_PAGES).take_while(|ahead| self.dirty.remove(&(first + ahead)).is_some()).count() as u64;
+        Some(Extent::new(first * PAGE_BYTES, pages * PAGE_BYTES))
+    }
+
+    /// Loses everything.
+    pub(crate) fn forget(&mut self) {
+        self.dirty.clear();
+        self.by_age.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::units::{Rate, Size, Time};
+
+    #[test]
+    fn what_is_written_again_goes_to_flash_once_and_the_oldest_goes_first() {
+        let spec = spec::Cache { size: Size(4 * PAGE_BYTES), rate: Rate(1e9), command: Time(0.0), honest: false, combines: true };
+        let mut cache = CombiningCache::new(&spec);
+        let page = |page| Extent::new(page * PAGE_BYTES, PAGE_BYTES);
+        for number in [10, 20, 10, 30, 10, 40] {
+            cache.put(page(number));
+        }
+        assert_eq!(cache.overflow(), None);
+        cache.put(page(50));
+        assert_eq!((cache.overflow(), cache.overflow()), (Some(page(20)), None));
+        cache.put(page(31));
+        let two = Extent::new(30 * PAGE_BYTES, 2 * PAGE_BYTES);
+        assert_eq!((cache.overflow(), cache.oldest(), cache.oldest(), cache.oldest(), cache.oldest()), (Some(two), Some(page(10)), Some(page(40)), Some(page(50)), None));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Content, Sync};
 
-use crate::cache::WriteCache;
+use crate::cache::{CombiningCache, WriteCache};
 use crate::cheat;
 use crate::fault::{Effect, Faults};
 use crate::journal::Journal;
@@ -51,6 +51,7 @@ pub struct SimDevice {
     medium: Medium,
     queue: Queue,
     cache: Option<WriteCache>,
+    combining: Option<CombiningCache>,
     faults: Faults,
     journal: Option<Journal>,
     memory: Option<Memory>,
@@ -139,7 +140,8 @@ impl SimDevice {
                 .then(|| (real, spec.medium.unwritten.byte(), spec.fake.as_ref().and_then(|fake| fake.remembers).map(|size| size.0))),
             medium,
             queue: Queue::new(spec),
-            cache: spec.cache.as_ref().map(WriteCache::new),
+            cache: spec.cache.as_ref().filter(|cache| !cache.combines).map(WriteCache::new),
+            combining: spec.cache.as_ref().filter(|cache| cache.combines).map(CombiningCache::new),
             faults,
             slots: Vec::new(),
             in_flight: BinaryHeap::new(),
@@ -217,7 +219,15 @@ impl SimDevice {
         if self.clock_ns > since {
             self.medium.idle((self.clock_ns - since) as f64);
             self.rested_ns = self.clock_ns;
+            while self.queue.all_done_ns() < self.clock_ns && self.write_back(since, CombiningCache::oldest).is_some() {}
         }
+    }
+
+    /// Lets a combining cache write something to flash, from this moment on; when that is done. `None` where there is nothing.
+    fn write_back(&mut self, from_ns: u64, chosen: fn(&mut CombiningCache) -> Option<Extent>) -> Option<u64> {
+        let place = chosen(self.combining.as_mut()?)?;
+        let ns = self.medium.write(place.offset_bytes, place.bytes, Content::Incompressible);
+        Some(self.queue.schedule(from_ns, service(ns), place.bytes, true))
     }
 
     /// Does an I/O that succeeds; returns when it is done.
@@ -244,6 +254,9 @@ impl SimDevice {
 
     /// A write is done when it is on flash, or when the cache has it.
     fn serve_write(&mut self, request: &Request, beside: Option<Extent>, delay_ns: u64) -> u64 {
+        if self.combining.is_some() {
+            return self.serve_combined(request, beside, delay_ns);
+        }
         let content = self.content_of(request);
         let mut ns = self.medium.write(request.offset_bytes, request.length_bytes, content);
         if let Some(beside) = beside {
@@ -268,6 +281,25 @@ impl SimDevice {
         done_ns
     }
 
+    /// A write into a combining cache is done when there is room for it; a synced one into an honest cache when all of it is on flash.
+    fn serve_combined(&mut self, request: &Request, beside: Option<Extent>, delay_ns: u64) -> u64 {
+        let place = Extent::new(request.offset_bytes, request.length_bytes);
+        let Some(cache) = &mut self.combining else { return self.clock_ns };
+        [Some(place), beside].into_iter().flatten().for_each(|place| cache.put(place));
+        let waits = cache.is_honest() && request.sync != Sync::None;
+        let own_ns = service(cache.take_ns(request.length_bytes)) + delay_ns;
+        let chosen = if waits { CombiningCache::oldest } else { CombiningCache::overflow };
+        let mut room_ns = self.clock_ns;
+        while let Some(done_ns) = self.write_back(room_ns, chosen) {
+            room_ns = done_ns;
+        }
+        let done_ns = room_ns + own_ns;
+        if self.memory.is_some() {
+            self.move_data(request, done_ns);
+        }
+        done_ns
+    }
+
     /// What a compressing controller sees: the bytes where there are any, else what the request says of them.
     #[inline]
     fn content_of(&self, request: &Request) -> Content {
@@ -285,6 +317,11 @@ impl SimDevice {
     /// A flush is done when everything before it is on flash; a cache that lies answers at once.
     fn serve_flush(&mut self, delay_ns: u64) -> u64 {
         let ns = self.medium.command();
+        let is_honest = self.combining.as_ref().is_none_or(CombiningCache::is_honest);
+        while is_honest && self.write_back(self.clock_ns, CombiningCache::oldest).is_some() {}
+        if !is_honest {
+            return self.clock_ns + service(ns) + delay_ns;
+        }
         match &self.cache {
             Some(cache) if !cache.is_honest() => self.clock_ns + service(ns) + delay_ns,
             _ => {
@@ -330,6 +367,9 @@ impl SimDevice {
         self.in_flight = under_way.into();
         self.queue.forget(at_ns);
         if let Some(cache) = &mut self.cache {
+            cache.forget();
+        }
+        if let Some(cache) = &mut self.combining {
             cache.forget();
         }
         if power_lost && let (Some(journal), Some(memory)) = (&mut self.journal, &mut self.memory) {

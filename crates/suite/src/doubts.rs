@@ -6,7 +6,9 @@ use stats::StopRule;
 use crate::{Bench, Site};
 
 mod lifted;
+mod unsettled;
 pub(crate) use lifted::lift;
+pub(crate) use unsettled::unsettled;
 
 /// Numbers that cannot be the medium's (flash.md F; peers.md wish 4).
 pub(crate) fn impossible(cell: &Cell, site: &Site) -> Vec<Flag> {
@@ -59,8 +61,12 @@ pub(crate) fn fleeting(cell: &Cell, site: &Site, written_bytes: u64) -> Vec<Flag
 /// Whether single writes that took `mean_ns` each may have gone to a cache that is not full yet: one that a run of a few GiB does not fill.
 pub(crate) fn may_not_last(mean_ns: f64, block_bytes: u64, bench: &Bench<'_>) -> Option<Flag> {
     let written_bytes = bench.written_bytes();
-    let is_fast = mean_ns < CACHED_NS + CACHED_NS_PER_BYTE * block_bytes as f64;
-    (is_fast && has_room(bench.site, written_bytes)).then_some(Flag::MayNotLast { written_bytes })
+    (may_be_cached(mean_ns, block_bytes) && has_room(bench.site, written_bytes)).then_some(Flag::MayNotLast { written_bytes })
+}
+
+/// Whether a cache may have taken single writes of `block_bytes` that took `mean_ns` each.
+pub(crate) fn may_be_cached(mean_ns: f64, block_bytes: u64) -> bool {
+    mean_ns < CACHED_NS + CACHED_NS_PER_BYTE * block_bytes as f64
 }
 
 /// Whether the largest cache there may be still has room after so many bytes. How large the medium under a file is, nobody knows here.

@@ -10,7 +10,7 @@ use record::{Cell, Ended, Flag, PlannedCell, Skip, Stop, TargetKind};
 
 use crate::bench::{Bench, Guarded, Pulse};
 use crate::catalogue::{capacity, record_ops};
-use crate::doubts::{fleeting, impossible, lift};
+use crate::doubts::{fleeting, impossible, lift, unsettled};
 use crate::drive::flush;
 use crate::events::{Event, Listener};
 use crate::fingerprint::{read_marks, written_places};
@@ -265,6 +265,7 @@ impl Runner<'_> {
         outcome.cell.flags.extend(stood_still);
         outcome.cell.flags.extend(impossible(&outcome.cell, self.options.site));
         outcome.cell.flags.extend(fleeting(&outcome.cell, self.options.site, pulse.written_bytes));
+        unsettled(&mut outcome.cell);
         let Pulse { failed, written_bytes, written_last, .. } = pulse;
         Measured { outcome, failed, written_bytes, written_last: written_last.into() }
     }

@@ -1,5 +1,6 @@
 //! The tests, one file each.
 
+mod again;
 mod align_read;
 mod buffered_read;
 pub mod capacity;
@@ -12,6 +13,7 @@ mod fill;
 mod flush_cost;
 mod front_area;
 mod ground;
+mod level;
 mod log_append;
 mod management_unit;
 mod misalign;

@@ -15,7 +15,10 @@
 //!    while it was being overwhelmed is deducted: a cache that was as full before measuring as it is afterwards hides nothing. And a
 //!    debt no longer than the slowest write is none: settling may meet a slow one like any other.
 //!
-//! Metrics: `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the level that lasts), `worst_stall_ns` (of both phases),
+//! 4. *Again*: in a small span the last places once more, to see whether a cache combines writes (`again.rs`); then the figure is one
+//!    that the span does at least.
+//!
+//! Metrics: `again_iops`, `iops` and `bps` (sustained), `latency_ns`, `burst_iops` (before the level that lasts), `worst_stall_ns` (of both phases),
 //! `debt_ns` (what settling took beyond one write), `paid_iops`, `full_pass_s` (seconds that 512 MiB would take).
 
 use device::Extent;
@@ -23,7 +26,9 @@ use record::units::{Bytes, KIB, MIB, SECOND_NS};
 use record::{Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 use stats::StopRule;
 
+use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
+use crate::catalogue::level::{Level, OVERWHELMING_MERGES, OVERWHELMING_OPS};
 use crate::certainty;
 use crate::doubts::may_not_last;
 use crate::drive::{Limits, Load};
@@ -32,20 +37,12 @@ use crate::offsets::{Stratified, once_each, sequential};
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
 
-mod level;
-use level::Level;
 
 /// The test.
 pub struct RandomWrite;
 
 /// What is taken for the allocation unit where the medium declares none (flash.md B2: commonly 4 MiB).
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
-/// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps open (flash.md F5).
-const OVERWHELMING_OPS: u64 = 4 * 32;
-/// Nothing that makes the first writes fast takes this long. Where half of the writes do, the medium merges an allocation unit for each,
-/// and 32 of them are enough.
-const MERGING_NS: f64 = 100e6;
-const OVERWHELMING_MERGES: u64 = 32;
 /// Writes to be measured at least, so that what is rare has had its chance to show: what was not seen hardly widens an interval. A medium
 /// that takes longer than this for so many does as many as it can in that time and at most half as many more, and is asked for less
 /// certainty. Its interval allows for rare slow writes that were not seen; 80 writes keep 95 % of
@@ -170,7 +167,8 @@ fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellLi
         ("slow_certainty".into(), settings.share("slow_certainty")?),
         ("min_ns".into(), settings.duration_ns("min_time")? as f64),
     ]);
-    let written_bytes = overwhelm_max_bytes + total_bytes + 2 * SETTLING_OPS * SETTLING_BLOCK_BYTES;
+    let settling_bytes = 2 * SETTLING_OPS * SETTLING_BLOCK_BYTES;
+    let written_bytes = overwhelm_max_bytes + total_bytes + settling_bytes + again::PLACES * block_bytes;
     cells.add(params, settings.duration_ns("max_time")?, written_bytes);
     Ok(())
 }
@@ -195,7 +193,8 @@ impl Work<'_, '_> {
         if self.outcome.is_over() {
             return self.note_burst(&level, None);
         }
-        let sustained = self.measure(&level);
+        let mut latest = Latest::default();
+        let sustained = self.measure(&level, &mut latest);
         // Noise alone makes two groups of writes differ; that it had not found its level shows in the measurement.
         let was_falling = !level.is_stable() && sustained.flags().iter().any(|flag| matches!(flag, Flag::Drifting { .. }));
         if was_falling || before.ops < OVERWHELMING_MERGES {
@@ -203,7 +202,7 @@ impl Work<'_, '_> {
             self.outcome.cell.flags.push(Flag::Note { text });
         }
         self.note_burst(&level, mean_ns(&sustained));
-        self.conclude(&before, sustained);
+        self.conclude(&before, sustained, &latest);
     }
 
     fn load(&self, block_bytes: u64, purpose: &str) -> Load {
@@ -227,9 +226,7 @@ impl Work<'_, '_> {
         let mut watch = |bytes, latency_ns| {
             bytes_done += bytes;
             level.push(latency_ns);
-            level.is_stable()
-                && (level.ops() >= OVERWHELMING_MERGES && level.median_ns() >= MERGING_NS
-                    || level.ops() >= OVERWHELMING_OPS && bytes_done >= enough_bytes)
+            level.is_overwhelmed(bytes_done, enough_bytes)
         };
         let load = self.load(block_bytes, "data that overwhelms");
         let tally = self.bench.drive_watched("overwhelming", &load, &limits, &mut |_| order.next(), &mut watch);
@@ -237,7 +234,7 @@ impl Work<'_, '_> {
     }
 
     /// The beginning of a random permutation of the span's records.
-    fn measure(&mut self, level: &Level) -> Tally {
+    fn measure(&mut self, level: &Level, latest: &mut Latest) -> Tally {
         let block_bytes = self.cell.block_bytes();
         let expected_ns = level.latest_ns();
         let settling_ns = (expected_ns * (2 + SETTLING_OPS)).min(self.bench.allotted_ns / 4);
@@ -250,7 +247,7 @@ impl Work<'_, '_> {
         let limits = Limits { max_ops, max_bytes: self.cell.setting("total_bytes") as u64, ..Limits::certain(rule, max_ns) };
         let load = Load { lanes: self.cell.params.threads, ..self.load(block_bytes, "data") };
         let mut order = once_each(self.span, block_bytes, self.bench.random("order"));
-        self.bench.drive("measuring", &load, &limits, &mut order)
+        self.bench.drive("measuring", &load, &limits, &mut |lane| order(lane).inspect(|place| latest.push(*place)))
     }
 
     /// The rule for a medium that has time for so many writes.
@@ -268,12 +265,15 @@ impl Work<'_, '_> {
         }
     }
 
-    fn conclude(&mut self, before: &Tally, tally: Tally) {
+    fn conclude(&mut self, before: &Tally, tally: Tally, latest: &Latest) {
         let is_full_pass = tally.bytes + self.cell.block_bytes() > self.span.bytes;
         let (ops, busy_ns, worst_ns) = (tally.ops, tally.busy_ns, tally.worst_ns.max(before.worst_ns));
         let mean_ns = mean_ns(&tally);
+        let was_cut_short = tally.stop.cut_short();
         let cell = &mut self.outcome.cell;
-        cell.flags.extend(tally.flags().into_iter().filter(|flag| !(is_full_pass && matches!(flag, Flag::NotConverged { .. }))));
+        // All of it was done: whatever the rate did meanwhile, that is the full pass.
+        let is_moot = |flag: &Flag| is_full_pass && matches!(flag, Flag::NotConverged { .. } | Flag::Drifting { .. });
+        cell.flags.extend(tally.flags().into_iter().filter(|flag| !is_moot(flag)));
         cell.series.extend([tally.rate_series("rate"), tally.stall_series()]);
         let other = std::mem::replace(&mut cell.metrics, tally.metrics()).other;
         cell.metrics.other.extend(other);
@@ -288,6 +288,10 @@ impl Work<'_, '_> {
             let taken_in_ns = (before.ops as f64 * mean_ns - before.busy_ns as f64).max(0.0);
             let hidden_ns = if debt_ns > worst_ns as f64 { (debt_ns - taken_in_ns).max(0.0) } else { 0.0 };
             self.pay(debt_ns, hidden_ns, ops, busy_ns);
+        }
+        if !was_cut_short && !is_full_pass {
+            let load = self.load(self.cell.block_bytes(), "data written again");
+            again::ask(&mut self.outcome.cell, self.span.bytes, before.bytes, latest, &load, self.bench);
         }
         let doubt = mean_ns.and_then(|mean_ns| may_not_last(mean_ns, self.cell.block_bytes(), self.bench));
         self.outcome.cell.flags.extend(doubt);

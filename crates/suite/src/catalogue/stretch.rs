@@ -4,8 +4,11 @@
 
 use device::Extent;
 use record::units::MILLISECOND_NS;
-use record::{Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::{Bound, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 
+use super::again;
+use super::level::Level;
+use crate::doubts::may_be_cached;
 use crate::drive::{Limits, Load, Places};
 use crate::{Bench, CellList, Outcome, Site};
 
@@ -19,6 +22,10 @@ pub struct Stretch {
     pub rest_ns: u64,
     /// I/Os that do not count.
     pub warm_up_ops: u64,
+    /// After these more, until the latency has found its level and so many bytes are written, or the medium merges for each write...
+    pub overwhelm_bytes: u64,
+    /// ...but at most so many bytes; 0 where only the I/Os above set the state.
+    pub settle_bytes: u64,
     /// I/Os that count, at most.
     pub ops: u64,
     /// On a slow medium so many are enough,
@@ -37,7 +44,9 @@ impl Stretch {
     pub fn plan(self, mut params: Params, max_ns: u64, cells: &mut CellList<'_>) {
         self.stand_in(&mut params);
         let is_writing = params.direction == Some(Direction::Write);
-        let written_bytes = if is_writing { (self.warm_up_ops + self.ops) * params.block_bytes.unwrap_or_default() } else { 0 };
+        let again_ops = if self.settle_bytes > 0 { again::PLACES } else { 0 };
+        let ops = self.warm_up_ops + self.ops + again_ops;
+        let written_bytes = if is_writing { ops * params.block_bytes.unwrap_or_default() + self.settle_bytes } else { 0 };
         cells.add(params, max_ns.saturating_add(self.rest_ns), written_bytes);
     }
 
@@ -47,6 +56,8 @@ impl Stretch {
         let numbers = [
             ("rest_ns", self.rest_ns),
             ("warm_up_ops", self.warm_up_ops),
+            ("overwhelm_bytes", self.overwhelm_bytes),
+            ("settle_bytes", self.settle_bytes),
             ("ops", self.ops),
             ("enough_ops", self.enough_ops),
             ("enough_ns", self.enough_ns),
@@ -59,6 +70,8 @@ impl Stretch {
         Stretch {
             rest_ns: number("rest_ns"),
             warm_up_ops: number("warm_up_ops"),
+            overwhelm_bytes: number("overwhelm_bytes"),
+            settle_bytes: number("settle_bytes"),
             ops: number("ops"),
             enough_ops: number("enough_ops"),
             enough_ns: number("enough_ns"),
@@ -109,10 +122,16 @@ pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Pl
     }
     let warm_up_ns = (bench.time_left_ns() as f64 * WARM_UP_SHARE) as u64;
     bench.part(0.0, WARM_UP_SHARE);
-    let limits = Limits { max_ops: stretch.warm_up_ops, ..Limits::time(warm_up_ns) };
+    let limits = Limits { max_ops: stretch.warm_up_ops + stretch.settle_bytes / load.block_bytes, ..Limits::time(warm_up_ns) };
     // Data of its own: what counts must not find itself written already.
     let state = Load { pass: bench.random("data that sets the state").bits() as u32 >> 1, content: Content::Incompressible, ..*load };
-    let before = bench.drive("setting the state", &state, &limits, next);
+    let (mut level, mut bytes_done) = (Level::default(), 0);
+    let mut is_set = |bytes, latency_ns| {
+        bytes_done += bytes;
+        level.push(latency_ns);
+        stretch.settle_bytes > 0 && level.ops() >= stretch.warm_up_ops && level.is_overwhelmed(bytes_done, stretch.overwhelm_bytes)
+    };
+    let before = bench.drive_watched("setting the state", &state, &limits, next, &mut is_set);
     if before.stop.cut_short() {
         let mut outcome = Outcome::new(cell);
         outcome.end(before.stop, before.error);
@@ -134,6 +153,11 @@ pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Pl
     if before.ops > 0 {
         let figure = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
         outcome.cell.metrics.other.insert("warm_up_ns".into(), figure);
+    }
+    let mean_ns = before.busy_ns as f64 / before.ops.max(1) as f64;
+    let is_overwhelmed = stretch.overwhelm_bytes == 0 || level.is_overwhelmed(bytes_done, stretch.overwhelm_bytes);
+    if !is_overwhelmed && may_be_cached(mean_ns, load.block_bytes) {
+        outcome.cell.flags.push(Flag::Transient { bound: Bound::AtMost });
     }
     if before.ops < stretch.warm_up_ops {
         let text = format!("time for {} of {} I/Os that set the state; give it more", before.ops, stretch.warm_up_ops);

@@ -286,9 +286,20 @@ pub fn run_profile(profile: &sim::Profile, declared_au_bytes: Option<u64>, seed:
     cells
 }
 
+/// A hybrid card of known geometry with a cache of 24 MB in front that combines writes to the same place and empties when the medium rests; its flush
+/// lies. Nothing but that many random writes fills it, and then every write waits for one that goes to flash.
+pub fn combining_card(au_mib: u64, open_aus: u32) -> sim::Profile {
+    let cache = "[cache]\nsize = \"24 MB\"\nrate = \"40 MB/s\"\ncommand = \"0.3 ms\"\nhonest = false\ncombines = true\n";
+    sim::Profile::parse("combining card", &(card_text(au_mib, open_aus) + cache)).expect("a profile that can be")
+}
+
 /// A hybrid card of known geometry: 9 GiB, log blocks, reads that cost more across units and allocation units, some jitter.
 pub fn card(au_mib: u64, open_aus: u32) -> sim::Profile {
-    let text = format!(
+    sim::Profile::parse("card", &card_text(au_mib, open_aus)).expect("a profile that can be")
+}
+
+fn card_text(au_mib: u64, open_aus: u32) -> String {
+    format!(
         r#"
         about = "a card of known geometry"
         source = "flash.md E4"
@@ -315,8 +326,7 @@ pub fn card(au_mib: u64, open_aus: u32) -> sim::Profile {
         tail_share = 0.005
         tail_factor = 8.0
         "#
-    );
-    sim::Profile::parse("card", &text).expect("a profile that can be")
+    )
 }
 
 /// Where a curve steps up: the first x of the upper of the two levels that fit its points best, and both levels. The plainest form of

@@ -113,7 +113,7 @@ impl Test for Uflip {
             params.other.insert("value".into(), value);
             // Rest and start-up are those that were found; these are the most they may be.
             let (rest_ns, warm_up_ops) = if PREPARING.contains(&form) { (0, 0) } else { (MOST_PAUSE_NS, MOST_START_UP) };
-            let stretch = Stretch { rest_ns, warm_up_ops, ops, enough_ops: ENOUGH_OPS, enough_ns: ENOUGH_NS };
+            let stretch = Stretch { rest_ns, warm_up_ops, ops, enough_ops: ENOUGH_OPS, enough_ns: ENOUGH_NS, ..Stretch::default() };
             stretch.plan(params, max_ns, cells);
         };
         add("state", 0.0, (WRITE, RANDOM), settings.duration_ns("state_time")?, 4 * span.bytes / BASE_BYTES);

@@ -65,6 +65,10 @@ pub struct Cache {
     pub command: Time,
     /// Whether a flush waits until it is empty. One that does not loses data when the power goes.
     pub honest: bool,
+    /// Whether a write to a place that still lies in it replaces what lies there: it goes to flash once, when room is needed or the medium
+    /// rests, the oldest first. Power cuts do not reach into such a cache.
+    #[serde(default)]
+    pub combines: bool,
 }
 
 /// Less flash than announced (flash.md C1).

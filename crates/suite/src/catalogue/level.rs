@@ -3,6 +3,12 @@
 use record::Estimate;
 use stats::{RateEstimator, median};
 
+/// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps open (flash.md F5).
+pub(crate) const OVERWHELMING_OPS: u64 = 4 * 32;
+/// Nothing that makes the first writes fast takes this long. Where half of the writes do, the medium merges an allocation unit for each,
+/// and 32 of them are enough.
+const MERGING_NS: f64 = 100e6;
+pub(crate) const OVERWHELMING_MERGES: u64 = 32;
 /// Writes that are looked at together.
 const GROUP: usize = 16;
 /// The medians of two groups this far apart are the same level (flash.md F5 step 2).
@@ -37,6 +43,13 @@ impl Level {
     /// Whether the last 16 were like the 16 before.
     pub fn is_stable(&self) -> bool {
         matches!(self.medians, [Some(before), Some(last)] if SAME.contains(&(last / before)))
+    }
+
+    /// Whether all that makes first writes fast is used up, once so many bytes were written: it has found its level, and writes take as long as merges do, or
+    /// `enough_bytes` were written.
+    pub fn is_overwhelmed(&self, bytes_done: u64, enough_bytes: u64) -> bool {
+        let merges = self.ops() >= OVERWHELMING_MERGES && self.median_ns() >= MERGING_NS;
+        self.is_stable() && (merges || self.ops() >= OVERWHELMING_OPS && bytes_done >= enough_bytes)
     }
 
     /// Median latency of the last full 16, in nanoseconds; 0 before there are any.

@@ -1,0 +1,74 @@
+//! The same places once more: a cache that combines writes takes them at once, and what is asked about is whether there is one.
+//!
+//! Whoever writes to a span that fits such a cache meets it full of other places first, for as long as it takes to empty it: hours on a card of two
+//! writes a second. A figure measured meanwhile is no level of the span, however well its windows agree. So the last places are written again, in
+//! the same order: where that is much faster, the figure is what the span does at least.
+
+use std::collections::VecDeque;
+
+use device::Extent;
+use record::units::MIB;
+use record::{Bound, Cell, Estimate, Flag, Stop};
+use stats::RateEstimator;
+
+use crate::Bench;
+use crate::drive::{Limits, Load};
+
+/// How many places are written again. A place in an open allocation unit is fast both times; three of four being open, all of so many are in 1 of 100 cases.
+pub(crate) const PLACES: u64 = 16;
+/// Times as fast, to be a cache (flash.md C2).
+const FAST: f64 = 3.0;
+/// No volatile cache that is known is larger (flash.md C2); of a span of eight times as much it holds an eighth.
+const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
+const WIDE_BYTES: u64 = 8 * LARGEST_CACHE_BYTES;
+/// Share of the cell's time that may go into it. A medium on which it takes longer has no such cache.
+const TIME_SHARE: f64 = 0.25;
+
+/// The places written last, each once, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Latest(VecDeque<Extent>);
+
+impl Latest {
+    /// One more write.
+    pub(crate) fn push(&mut self, place: Extent) {
+        self.0.retain(|known| *known != place);
+        self.0.push_back(place);
+        if self.0.len() as u64 > PLACES {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// Writes the latest places again after a cell of single writes in a span of `span_bytes`, and says in the cell what that shows. Not where the span is
+/// too wide for any such cache, nor where the cell wrote `written_bytes`, twice the span and more: then what fits is in it. Metric: `again_iops`, what the
+/// same places do.
+pub(crate) fn ask(cell: &mut Cell, span_bytes: u64, written_bytes: u64, latest: &Latest, load: &Load, bench: &mut Bench<'_>) {
+    let Some(iops) = cell.metrics.iops else { return };
+    if span_bytes >= WIDE_BYTES || written_bytes >= 2 * span_bytes || (latest.0.len() as u64) < PLACES {
+        return;
+    }
+    let Some(again) = write_again(latest, load, bench) else { return };
+    let is_combined = again.value > FAST * iops.value;
+    cell.metrics.other.insert("again_iops".into(), again);
+    if is_combined && cell.transient().is_none() {
+        cell.flags.push(Flag::Transient { bound: Bound::AtLeast });
+    }
+}
+
+/// How many a second the latest places take; `None` where time was up or the medium failed.
+fn write_again(latest: &Latest, load: &Load, bench: &mut Bench<'_>) -> Option<Estimate> {
+    let limits = Limits { max_ops: PLACES, ..Limits::time((bench.allotted_ns as f64 * TIME_SHARE) as u64) };
+    let mut places = latest.0.iter().copied();
+    let mut rate = RateEstimator::new();
+    let mut watch = |_, latency_ns| {
+        rate.push(latency_ns);
+        false
+    };
+    let load = Load { lanes: 1, pass: load.pass ^ 1, ..*load };
+    let tally = bench.drive_watched("writing the same places again", &load, &limits, &mut |_| places.next(), &mut watch);
+    if tally.ops < PLACES || tally.stop == Stop::Error {
+        return None;
+    }
+    let found = rate.estimate()?;
+    Some(Estimate { value: found.per_second, ci95: Some([found.ci95.low, found.ci95.high]), n: found.n })
+}

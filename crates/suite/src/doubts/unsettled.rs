@@ -1,0 +1,67 @@
+//! Figures of a medium that was still changing while it was measured.
+//!
+//! A rate that went one way by half of itself is no level: what lasts is at most that, where it fell, and at least that, where it rose, and nobody can
+//! give an interval. One that moved by less, or up and down, has an interval that holds the levels it moved between.
+
+use record::{Bound, Cell, Estimate, Flag};
+
+/// Tests whose subject is the course of a rate, or one pass over everything, and no level.
+const COURSES: [&str; 10] =
+    ["prime", "zero-fill", "random-fill", "sustained", "steady-state", "capacity", "verify", "ext2-fill", "ext2-format", "pattern"];
+/// Fifths of a cell that differ by this share of their mean, and of which the line through them gains or loses so much, are different states; our choice,
+/// between the 20 and 10 % of SNIA's steady state and a factor of two.
+const PASSING_RANGE: f64 = 0.5;
+const PASSING_SLOPE: f64 = 0.3;
+
+/// Says of a cell that its figure is a bound and no level, or widens its interval.
+pub(crate) fn unsettled(cell: &mut Cell) {
+    let drift = cell.flags.iter().find_map(|flag| if let Flag::Drifting { range, slope } = flag { Some((*range, *slope)) } else { None });
+    if let Some((range, slope)) = drift.filter(|_| !COURSES.contains(&cell.test.as_str())) {
+        if cell.transient().is_none() && range >= PASSING_RANGE && slope.abs() >= PASSING_SLOPE {
+            cell.flags.push(Flag::Transient { bound: if slope < 0.0 { Bound::AtMost } else { Bound::AtLeast } });
+        }
+        rates(cell).for_each(|rate| *rate = widened(*rate, range / 2.0));
+    }
+    if cell.transient().is_some() {
+        rates(cell).for_each(|rate| rate.ci95 = None);
+    }
+}
+
+fn rates(cell: &mut Cell) -> impl Iterator<Item = &mut Estimate> {
+    [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten()
+}
+
+/// The interval reaches this share of the figure to both sides at least.
+fn widened(rate: Estimate, share: f64) -> Estimate {
+    let ci95 = rate.ci95.map(|[low, high]| [low.min(rate.value / (1.0 + share)), high.max(rate.value * (1.0 + share))]);
+    Estimate { ci95, ..rate }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::PlannedCell;
+
+    use super::*;
+    use crate::Outcome;
+
+    fn told(test: &str, range: f64, slope: f64) -> Cell {
+        let planned = PlannedCell { id: format!("{test}/1"), test: test.into(), params: record::Params::default(), max_ns: 1, max_written_bytes: 0 };
+        let mut cell = Outcome::new(&planned).cell;
+        cell.metrics.iops = Some(Estimate { value: 100.0, ci95: Some([98.0, 103.0]), n: 1000 });
+        cell.flags = vec![Flag::Drifting { range, slope }];
+        unsettled(&mut cell);
+        cell
+    }
+
+    #[test]
+    fn what_went_one_way_by_half_is_a_bound_and_what_moved_less_a_wider_interval() {
+        let ends = |cell: &Cell| cell.metrics.iops.unwrap().ci95;
+        let fell = told("random-write", 1.9, -1.5);
+        assert_eq!((fell.transient(), ends(&fell)), (Some(Bound::AtMost), None));
+        assert_eq!(told("random-write", 0.6, 0.5).transient(), Some(Bound::AtLeast));
+        let swayed = told("random-write", 0.6, 0.1);
+        assert_eq!(swayed.transient(), None);
+        assert!(ends(&swayed).is_some_and(|[low, high]| low < 77.0 && high > 129.0), "{swayed:?}");
+        assert_eq!(ends(&told("prime", 1.9, -1.5)), Some([98.0, 103.0]), "its course is what it is for");
+    }
+}
