@@ -98,8 +98,8 @@ pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
 const MERGED: f64 = 0.5;
 /// The same for a single one of such writes, to be a merge.
 const STALLED: f64 = 0.7;
-/// So many merges there must be at least, and so many are enough, whatever a unit is taken for.
-const MERGES: [f64; 2] = [1.5, 8.0];
+/// So many merges there must be at least, and so many are enough, whatever a unit is taken for: what is written out of order fills a unit of 24 MiB once.
+const MERGES: [f64; 2] = [STALLED, 8.0];
 
 /// What the limit is the limit of.
 #[derive(Clone, Copy, Debug, PartialEq)]

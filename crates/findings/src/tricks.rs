@@ -39,7 +39,9 @@ impl<'a> Contrast<'a> {
         let whole = Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained };
         // A fast way may be short: the fastest stretch of one against the fastest of the other.
         let stretch = || {
-            let (tuned, other) = (fastest(&whole.tuned)?, fastest(&whole.other)?);
+            let tuned = fastest(&whole.tuned)?;
+            // Of few writes only all of them together are known.
+            let other = fastest(&whole.other).or_else(|| Figure::of(whole.other.cell, "bps"))?;
             Some(Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained }).filter(Contrast::tells)
         };
         let stretch = if whole.tells() { None } else { stretch() };
@@ -97,28 +99,43 @@ fn pattern(record: &Record) -> Option<Finding> {
 const STRETCHES: usize = 8;
 const STRETCH_OPS: u64 = 64;
 
-/// The highest rate over an eighth of what was written, in bytes a second; `None` of few writes. An eighth of the writes is known as much less
-/// surely as its root has it.
+/// Windows of a stretch at least: fewer say nothing of how it varies.
+const STRETCH_WINDOWS: usize = 4;
+/// Standard errors of a stretch of so few windows, and the best of all there are, to either side.
+const ERRORS: f64 = 3.0;
+
+/// The highest rate over an eighth of what was written, in bytes a second, known as surely as its own windows have it: a cell of two levels has an
+/// interval that holds both. `None` of few writes.
 fn fastest<'a>(whole: &Figure<'a>) -> Option<Figure<'a>> {
     let cell = whole.cell;
     let curve = cell.series.iter().find(|series| series.name == "rate" && series.y == record::Axis::Bps)?;
-    let ends: Vec<[f64; 2]> = curve
+    // What each window wrote, and in how many seconds.
+    let windows: Vec<[f64; 2]> = curve
         .points
         .iter()
-        .scan([0.0; 2], |[bytes, seconds], [end, bps]| {
-            *seconds += (end - *bytes) / bps;
-            *bytes = *end;
-            Some([*bytes, *seconds])
+        .scan(0.0, |from, [to, bps]| {
+            let bytes = to - std::mem::replace(from, *to);
+            Some([bytes, bytes / bps])
         })
         .collect();
-    let many = ends.len() / STRETCHES;
-    let is_usable = cell.ops >= STRETCH_OPS * STRETCHES as u64 && many > 0 && ends.last().is_some_and(|[_, s]| s.is_finite() && *s > 0.0);
-    let rate = |pair: (&[f64; 2], &[f64; 2])| (pair.1[0] - pair.0[0]) / (pair.1[1] - pair.0[1]);
-    let rates = ends.iter().zip(&ends[many..]).map(rate).filter(|bps| bps.is_finite() && *bps > 0.0);
-    let value = is_usable.then(|| rates.reduce(f64::max)).flatten()?;
-    let factor = whole.ci95.map(|[low, high]| ((high / low).ln() / 2.0 * (STRETCHES as f64).sqrt()).exp());
-    let ci95 = factor.filter(|factor| factor.is_finite()).map(|factor| [value / factor, value * factor]);
-    Some(Figure { name: "fastest_eighth_bps", value, ci95, n: cell.ops / STRETCHES as u64, ..whole.clone() })
+    let many = windows.len() / STRETCHES;
+    let is_usable = |[bytes, seconds]: &[f64; 2]| bytes.is_finite() && *bytes > 0.0 && seconds.is_finite() && *seconds > 0.0;
+    if cell.ops < STRETCH_OPS * STRETCHES as u64 || many < STRETCH_WINDOWS || !windows.iter().all(is_usable) {
+        return None;
+    }
+    let sum = |stretch: &[[f64; 2]]| stretch.iter().fold([0.0; 2], |[bytes, seconds], window| [bytes + window[0], seconds + window[1]]);
+    let rate = |stretch: &[[f64; 2]]| sum(stretch)[0] / sum(stretch)[1];
+    let best = windows.windows(many).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let (value, seconds) = (rate(best), sum(best)[1]);
+    let squares: f64 = best.iter().map(|window| (window[1] - window[0] / value).powi(2)).sum();
+    let factor = (ERRORS * (squares * many as f64 / (many - 1) as f64).sqrt() / seconds).exp();
+    Some(Figure {
+        name: "fastest_eighth_bps",
+        value,
+        ci95: Some([value / factor, value * factor]),
+        n: cell.ops / STRETCHES as u64,
+        ..whole.clone()
+    })
 }
 
 /// The dearest of the misaligned writes against the aligned ones of its size.

@@ -3,7 +3,8 @@
 //!
 //! *common* is that load. *odd-span* is the same over half as much again, or twice as much: more than the pattern allows. *shifted* is the same 512 bytes
 //! further on, so that no write is aligned; where it alone is slower, alignment explains it (see `misalign`). A medium that is fast for the first and slow for
-//! the second knows the benchmark. Each form begins after the same rest. What comes first meets an empty cache, what comes
+//! the second knows the benchmark. Each form begins after the same rest. A medium may look at some dozens of writes before it knows
+//! the benchmark: slow ones get the time for that. What comes first meets an empty cache, what comes
 //! later need not pay the debts of what came before: so *odd-span* comes before *common* and after it (*odd-span-again*).
 //!
 //! What a cell was asked: `form`, `span_bytes`, `shift_bytes`. Series: `rate` (bytes, bytes/s), for a fast way
@@ -39,6 +40,8 @@ impl Test for PatternTest {
             Setting { name: "rounds", default: "5", about: "rounds of each load" },
             Setting { name: "round_total", default: "64MiB", about: "at most this much a round" },
             Setting { name: "round_time", default: "5s", about: "at most this long a round" },
+            Setting { name: "least", default: "1024", about: "writes of the benchmark's load, on a slow medium too" },
+            Setting { name: "least_time", default: "150s", about: "at most so much longer for them" },
             Setting { name: "rest", default: "10s", about: "time without I/O before each load" },
         ]
     }
@@ -62,6 +65,7 @@ impl Test for PatternTest {
         let shift_bytes = 512;
         let (rounds, round_ns) = (settings.count("rounds")?.min(100), settings.duration_ns("round_time")?);
         let ops = rounds * (settings.size("round_total")? / block_bytes).max(1);
+        let (least, least_ns) = (settings.count("least")?, settings.duration_ns("least_time")?);
         for form in settings.choices("form", &["odd-span", "common", "odd-span-again", "shifted"])? {
             let (span, shift_bytes) = match form {
                 "odd-span" | "odd-span-again" => (all, 0),
@@ -80,7 +84,12 @@ impl Test for PatternTest {
             params.form = Some(form.into());
             params.other.extend([("shift_bytes".to_owned(), shift_bytes as f64), ("rounds".to_owned(), rounds as f64)]);
             let stretch = Stretch { rest_ns: settings.duration_ns("rest")?, ops, enough_ops: ops, ..Stretch::default() };
-            stretch.plan(params, rounds * round_ns, cells);
+            if form == "common" {
+                let stretch = Stretch { enough_ops: least, enough_ns: rounds * round_ns, ..stretch };
+                stretch.plan(params, rounds * round_ns + least_ns, cells);
+            } else {
+                stretch.plan(params, rounds * round_ns, cells);
+            }
         }
         Ok(())
     }
@@ -122,6 +131,13 @@ mod tests {
         insta::assert_snapshot!(bed.left_out(&["pattern"]), @"pattern: the benchmark's file of 1 GiB: only 64 MiB here");
         let tiny = Bed::file(16 * KIB, |_, _| 1);
         insta::assert_snapshot!(tiny.left_out(&["pattern"]), @"nothing to do: pattern: random writes of 4 KiB want more than 16 KiB");
+    }
+
+    #[test]
+    fn a_slow_medium_gets_the_time_to_recognise_the_benchmark() {
+        let ran = Bed::raw(4 * GIB, |_, _| 2 * SECOND_NS).run(&["pattern least=40"]);
+        let writes: Vec<u64> = (1..=4).map(|number| ran.cell(&format!("pattern/{number}")).ops).collect();
+        assert!(writes[1] >= 40 && [0, 2, 3].iter().all(|other| writes[*other] < 20), "{writes:?}");
     }
 
     #[test]

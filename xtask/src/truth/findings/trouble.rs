@@ -65,14 +65,16 @@ fn pauses(write_mbps: f64, dice: &mut Dice) -> Pausing {
     Pausing { every_bytes: every_bytes as u64, pause_ns: (pause_s * SECOND_NS as f64) as u64, ..Pausing::default() }
 }
 
-/// A host that stands still now and then, for 30 ms to 7 s, for up to an eighth of the time.
+/// A host that stands still for 30 ms to 7 s at a time, for a two-hundredth to a twentieth of all time.
 fn standstills(dice: &mut Dice) -> Vec<Standstill> {
+    const SHORTEST_S: f64 = 0.03;
     let longest_s = dice.spread(0.1, 7.0);
-    let gap_s = dice.spread(2.0, 60.0).max(2.0 * longest_s);
+    let mean_s = (longest_s - SHORTEST_S) / (longest_s / SHORTEST_S).ln();
+    let gap_s = mean_s * dice.spread(20.0, 200.0);
     let (mut stalls, mut at_ns) = (Vec::new(), 0);
     while at_ns < HORIZON_NS {
         let from_ns = at_ns + (dice.between(0.1, 1.9) * gap_s * SECOND_NS as f64) as u64;
-        at_ns = from_ns + (dice.spread(0.03, longest_s) * SECOND_NS as f64) as u64;
+        at_ns = from_ns + (dice.spread(SHORTEST_S, longest_s) * SECOND_NS as f64) as u64;
         stalls.push(Standstill { from_ns, to_ns: at_ns });
     }
     stalls
@@ -99,7 +101,9 @@ impl Medium {
 
     /// The same behind a volatile cache of 1 to 64 MiB. A disk has none here.
     pub fn behind(mut self, cache: Cache, dice: &mut Dice) -> Medium {
-        let Some(paths) = self.paths.as_ref().filter(|_| cache != Cache::None) else { return self };
+        let Some(paths) = self.paths.as_ref().filter(|_| cache != Cache::None) else {
+            return self;
+        };
         self.tables += &format!(
             "[cache]\nsize = \"{:.0} B\"\nrate = \"{:.3} MB/s\"\ncommand = \"{:.3} us\"\nhonest = {}\n",
             dice.spread(1.0, 64.0) * MIB as f64,

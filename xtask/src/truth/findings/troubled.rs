@@ -169,7 +169,7 @@ fn accusations(seed: u64, many: u64, part: &mut Part) {
     let mut row = |what: String, ids: &[&str]| {
         let falsely = seen.iter().map(|(drawn, record)| {
             let finding = record.findings.iter().find(|finding| ids.contains(&finding.id.as_str()));
-            finding.map(|finding| drawn.wrong(&what, &finding.statement))
+            finding.map(|finding| drawn.wrong(&what, &format!("{} [{}]", finding.statement, finding.evidence.join("; "))))
         });
         let falsely = falsely.collect();
         part.row(format!("{what}: claimed of clean media"), Target::Below(1.0), falsely);
