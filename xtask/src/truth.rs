@@ -2,6 +2,7 @@
 //!
 //! What "true" means is told in docs/truth.md, where `--write` keeps the table.
 
+mod drawn;
 mod findings;
 mod held;
 mod long_run;
@@ -32,6 +33,9 @@ pub struct Flags {
     /// Keeps the table in docs/truth.md.
     #[arg(long)]
     pub write: bool,
+    /// Instead: how often intervals hold the truth on so many media drawn at random, with caches of every kind.
+    #[arg(long, value_name = "MEDIA", conflicts_with_all = ["profiles", "findings"])]
+    pub drawn: Option<u64>,
     #[command(flatten)]
     findings: findings::Flags,
 }
@@ -47,6 +51,9 @@ const EXPECTED: std::ops::RangeInclusive<f64> = 93.0..=97.0;
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     if flags.findings.findings {
         return findings::run(root, &flags.findings, flags.write);
+    }
+    if let Some(media) = flags.drawn {
+        return drawn::run(root, media, flags);
     }
     let unknown = flags.profiles.iter().find(|name| Profile::builtin(name).is_none());
     ensure!(unknown.is_none(), "there is no profile '{}'; flashmark sim list names them", unknown.map_or("", String::as_str));

@@ -155,6 +155,9 @@ mod tests {
         assert_eq!((cache.overflow(), cache.overflow()), (Some(page(20)), None));
         cache.put(page(31));
         let two = Extent::new(30 * PAGE_BYTES, 2 * PAGE_BYTES);
-        assert_eq!((cache.overflow(), cache.oldest(), cache.oldest(), cache.oldest(), cache.oldest()), (Some(two), Some(page(10)), Some(page(40)), Some(page(50)), None));
+        assert_eq!(
+            (cache.overflow(), cache.oldest(), cache.oldest(), cache.oldest(), cache.oldest()),
+            (Some(two), Some(page(10)), Some(page(40)), Some(page(50)), None)
+        );
     }
 }

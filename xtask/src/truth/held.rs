@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::units::{GIB, MIB};
-use record::{Direction, Flag, Params, Pattern};
+use record::{Bound, Direction, Flag, Params, Pattern};
 use sim::Profile;
 
 use super::long_run::{self, Circumstances, State, Truth, cache_bytes, lasting_rate, truth};
@@ -67,7 +67,8 @@ impl Share {
         self.of += u32::from(is_so);
     }
 
-    fn add(&mut self, other: Share) {
+    /// Counts these too.
+    pub fn add(&mut self, other: Share) {
         self.of += other.of;
         self.all += other.all;
     }
@@ -138,6 +139,8 @@ pub struct Held {
     pub lasting: Lasting,
     /// Figures measured while a cache was filling up: true of no one state.
     pub mixed: u32,
+    /// Figures that are bounds and no levels: those on whose side the truth lies, and all.
+    pub bounds: Share,
     /// Cells that the medium failed.
     pub failed: usize,
     /// Cell by cell.
@@ -155,7 +158,11 @@ pub struct Effort {
 
 /// Runs `standard` with these seeds and holds what it says against the truth.
 pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> Held {
-    let ran: Vec<Ran> = (0..seeds).map(|seed| standard(profile, seed, tests)).collect();
+    hold_runs(profile, &(0..seeds).map(|seed| standard(profile, seed, tests)).collect::<Vec<Ran>>(), effort)
+}
+
+/// Holds what these runs say against the truth.
+pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
     let mut held = Held {
         name: profile.name().to_owned(),
         coverage: Default::default(),
@@ -164,6 +171,7 @@ pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> He
         full_pass: Default::default(),
         lasting: Lasting::default(),
         mixed: 0,
+        bounds: Share::default(),
         failed: ran.iter().map(|run| run.failed).sum(),
         cells: Vec::new(),
     };
@@ -226,6 +234,9 @@ impl Held {
                 self.mixed += 1;
                 continue;
             };
+            if let Some((value, bound)) = said.bound {
+                self.bounds.count(if bound == Bound::AtLeast { value <= truth.rate } else { value >= truth.rate });
+            }
             let cell = cell.get_or_insert_with(|| HeldCell::new(id, &params, truth));
             cell.count(said, &truth);
             if let Some((value, _)) = said.rate {

@@ -67,7 +67,8 @@ impl Test for ContentSweep {
             params.form = Some(form.into());
             params.content = FORMS.iter().find(|(name, _)| *name == form).map(|(_, content)| *content);
             let warm_up_ops = if is_rewrite(form) || index == 0 { blocks } else { 0 };
-            let stretch = Stretch { rest_ns: 0, warm_up_ops, ops: blocks, enough_ops: 128, enough_ns: 10 * SECOND_NS, ..Stretch::default() };
+            let stretch =
+                Stretch { rest_ns: 0, warm_up_ops, ops: blocks, enough_ops: 128, enough_ns: 10 * SECOND_NS, ..Stretch::default() };
             stretch.plan(params, settings.duration_ns("max_time")?, cells);
         }
         Ok(())

@@ -61,7 +61,8 @@ impl Test for FrontArea {
             return Ok(());
         }
         let blocks = au_bytes / block_bytes;
-        let stretch = Stretch { rest_ns: 0, warm_up_ops: blocks, ops: blocks, enough_ops: 16, enough_ns: 4 * SECOND_NS, ..Stretch::default() };
+        let stretch =
+            Stretch { rest_ns: 0, warm_up_ops: blocks, ops: blocks, enough_ops: 16, enough_ns: 4 * SECOND_NS, ..Stretch::default() };
         for au_index in indices(units, front.bytes / au_bytes) {
             let unit = Extent::new(front.offset_bytes + au_index * au_bytes, au_bytes);
             let mut params = stretch::writes(site, Region::Front, unit, Pattern::Sequential, block_bytes);

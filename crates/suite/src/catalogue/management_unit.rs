@@ -51,7 +51,14 @@ impl Test for ManagementUnit {
                 let mut params = stretch::writes(site, Region::Middle, span, Pattern::Strided, block_bytes);
                 params.form = Some(form.into());
                 params.other.insert("shift_bytes".into(), shift_bytes as f64);
-                let stretch = Stretch { rest_ns: 0, warm_up_ops: WARM_UP_OPS, ops: OPS, enough_ops: 16, enough_ns: 4 * SECOND_NS, ..Stretch::default() };
+                let stretch = Stretch {
+                    rest_ns: 0,
+                    warm_up_ops: WARM_UP_OPS,
+                    ops: OPS,
+                    enough_ops: 16,
+                    enough_ns: 4 * SECOND_NS,
+                    ..Stretch::default()
+                };
                 stretch.plan(params, settings.duration_ns("max_time")?, cells);
             }
         }

@@ -148,7 +148,14 @@ fn length(n_aus: u64, block_bytes: u64, params: &Params) -> Stretch {
         let enough_ops = if bytes >= RANDOM_BYTES { bytes / block_bytes } else { 64 };
         return Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(bytes, block_bytes, enough_ops, enough_ns) };
     }
-    Stretch { rest_ns: 0, warm_up_ops: n_aus + WARM_UP_OPS, ops: ROUNDS * n_aus, enough_ops: n_aus.max(16), enough_ns, ..Stretch::default() }
+    Stretch {
+        rest_ns: 0,
+        warm_up_ops: n_aus + WARM_UP_OPS,
+        ops: ROUNDS * n_aus,
+        enough_ops: n_aus.max(16),
+        enough_ns,
+        ..Stretch::default()
+    }
 }
 
 /// Cells that a search up to `most` may need: the powers of two, and halving between the last two of them.

@@ -37,7 +37,6 @@ use crate::offsets::{Stratified, once_each, sequential};
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
 
-
 /// The test.
 pub struct RandomWrite;
 

@@ -45,7 +45,8 @@ mod tests {
     use crate::Outcome;
 
     fn told(test: &str, range: f64, slope: f64) -> Cell {
-        let planned = PlannedCell { id: format!("{test}/1"), test: test.into(), params: record::Params::default(), max_ns: 1, max_written_bytes: 0 };
+        let planned =
+            PlannedCell { id: format!("{test}/1"), test: test.into(), params: record::Params::default(), max_ns: 1, max_written_bytes: 0 };
         let mut cell = Outcome::new(&planned).cell;
         cell.metrics.iops = Some(Estimate { value: 100.0, ci95: Some([98.0, 103.0]), n: 1000 });
         cell.flags = vec![Flag::Drifting { range, slope }];
