@@ -20,6 +20,8 @@ use super::{Flags, marked, percent, runs};
 const RUNS: u64 = 4;
 /// Chance of the truth is a third of a run's.
 const EFFORT: Effort = Effort { times: 4, bounds: (20_000, 400_000) };
+/// A random write of a disk, in microseconds.
+const DISK_US: f64 = 10_000.0;
 const SUITES: [&str; 2] = ["quick", "standard"];
 
 /// What stands between the host and the flash.
@@ -55,15 +57,17 @@ impl Cache {
         }
     }
 
-    /// Its table of a profile, of 1 to 64 MiB.
-    fn table(self, dice: &mut Dice) -> String {
+    /// Its table of a profile, of 1 to 64 MiB; but none takes longer to empty than a maker could sell, a random write of 4 KiB taking `random_us`.
+    fn table(self, random_us: f64, dice: &mut Dice) -> String {
         let (honest, combines) = match self {
             Cache::None => return String::new(),
             Cache::Queue { honest } => (honest, false),
             Cache::Combining { honest } => (honest, true),
         };
         let bytes = dice.spread(1.0, 64.0) * MIB as f64;
-        let pages = (bytes / 4096.0).round() as u64;
+        // A host gives a command 30 s, a flush too; who waits for no flush may take minutes.
+        let emptied_us = if honest { 20e6 } else { 400e6 };
+        let pages = (bytes / 4096.0).min(emptied_us / random_us).round().max(1.0) as u64;
         let (rate, command) = (dice.between(30.0, 300.0), dice.between(50.0, 400.0));
         format!(
             "[cache]\nsize = \"{} B\"\nrate = \"{rate:.3} MB/s\"\ncommand = \"{command:.3} us\"\nhonest = {honest}\ncombines = {combines}\n",
@@ -98,7 +102,7 @@ fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
         kind if kind % 2 == 1 => Medium::hybrid(&mut dice),
         _ => Medium::mapped(&mut dice),
     };
-    medium.tables += &cache.table(&mut dice);
+    medium.tables += &cache.table(if medium.rotational() { DISK_US } else { medium.random_us(4096) }, &mut dice);
     let text = medium.profile();
     let profile = Profile::parse("drawn", &text).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
     (cache, profile, text)

@@ -36,6 +36,14 @@ pub struct Said {
     pub flags: Vec<Flag>,
 }
 
+impl Said {
+    /// The span that was planned, where not all of it was filled in time.
+    pub fn wanted_bytes(&self) -> Option<u64> {
+        let wanted = |flag: &Flag| if let Flag::PartlyPrimed { wanted_bytes, .. } = flag { Some(*wanted_bytes) } else { None };
+        self.flags.iter().find_map(wanted).filter(|_| self.test == "random-write")
+    }
+}
+
 /// What one run came to.
 pub struct Ran {
     /// Cell by cell; those that the medium failed are left out.
