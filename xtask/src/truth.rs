@@ -2,6 +2,7 @@
 //!
 //! What "true" means is told in docs/truth.md, where `--write` keeps the table.
 
+mod drawn;
 mod findings;
 mod held;
 mod labels;
@@ -36,6 +37,9 @@ pub struct Flags {
     /// Keeps the table in docs/truth.md.
     #[arg(long)]
     pub write: bool,
+    /// Instead: how often intervals hold the truth on so many media drawn at random, with caches of every kind.
+    #[arg(long, value_name = "MEDIA", conflicts_with_all = ["profiles", "findings"])]
+    pub drawn: Option<u64>,
     #[command(flatten)]
     findings: findings::Flags,
 }
@@ -51,6 +55,9 @@ const EXPECTED: std::ops::RangeInclusive<f64> = 93.0..=97.0;
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     if flags.findings.findings {
         return findings::run(root, &flags.findings, flags.write);
+    }
+    if let Some(media) = flags.drawn {
+        return drawn::run(root, media, flags);
     }
     let unknown = flags.profiles.iter().find(|name| Profile::builtin(name).is_none());
     ensure!(unknown.is_none(), "there is no profile '{}'; flashmark sim list names them", unknown.map_or("", String::as_str));
@@ -146,7 +153,8 @@ fn cells(held: &Held) -> String {
         let held::Lasting { too_fast, unsaid, needless, .. } = cell.lasting;
         let lasts = cell.lasts.map_or(String::new(), |rate| format!("  lasts {rate:.2}: {too_fast}, {unsaid}; {needless}"));
         let (id, block, truth, off) = (&cell.id, cell.block_bytes, cell.truth.rate, 100.0 * cell.off);
-        writeln!(text, "  {id:20} {block:>8} B  {truth:10.2}/s  off {off:+6.2} %  rate {rate:20} p50 {p50:20} p99 {p99:20}{lasts}").ok();
+        let bounds = if cell.bounds.all > 0 { format!("  bounds {} of {}", cell.bounds.of, cell.bounds.all) } else { String::new() };
+        writeln!(text, "  {id:20} {block:>8} B  {truth:10.2}/s  off {off:+6.2} %  rate {rate:20} p50 {p50:20} p99 {p99:20}{lasts}{bounds}").ok();
     }
     text
 }

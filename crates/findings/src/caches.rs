@@ -1,7 +1,7 @@
 //! Caches that make a medium look better than it is: a fast way for small spans, and a fast beginning that runs full.
 
 use record::units::{KIB, MIB, significant};
-use record::{Axis, Cell, Content, Finding, Pattern, Record, Region, Series};
+use record::{Axis, Bound, Cell, Content, Finding, Pattern, Record, Region, Series};
 
 use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio, size};
@@ -14,7 +14,32 @@ const LARGE_SPAN: u64 = 256 * MIB;
 
 /// `span-cache` and `slc-cache`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
-    [span_cache(record), slc_cliff(record)].into_iter().flatten().collect()
+    [span_cache(record).or_else(|| combined(record)), slc_cliff(record)].into_iter().flatten().collect()
+}
+
+/// `span-cache` of a medium that had no time to get its cache into the span: the last places written again, much faster than they were before.
+fn combined(record: &Record) -> Option<Finding> {
+    if record.medium.rotational == Some(true) {
+        return None;
+    }
+    let seen = record.cells.iter().filter(|cell| ["span-sweep", "random-write"].contains(&cell.test.as_str())).filter_map(|cell| {
+        let own = Figure::bounding(cell, "iops").filter(|own| own.bound == Some(Bound::AtLeast))?;
+        Some((Figure::bounding(cell, "again_iops")?, own))
+    });
+    let (again, own) = seen.max_by(|a, b| (a.0.value / a.1.value).total_cmp(&(b.0.value / b.1.value)))?;
+    let span = own.cell.params.span_bytes?;
+    (again.value > SPAN_RATIO * own.value).then(|| {
+        let statement = format!(
+            "It is fast only where the same places are written again: {} writes a second then, {} at other places within {}. A cache keeps what was written last; how large it is cannot be told here. Benchmarks that use a small file measure the cache, not the medium.",
+            significant(again.value),
+            significant(own.value),
+            size(span)
+        );
+        Draft::warning("span-cache", statement)
+            .figures([&own])
+            .note(format!("{}: the last {} places again: {} a second; told from {SPAN_RATIO} times on (flash.md C2)", own.cell.id, again.n, significant(again.value)))
+            .done()
+    })
 }
 
 /// Random 4 KiB writes over different spans that differ in nothing else, the smallest span first; of equal spans the last.

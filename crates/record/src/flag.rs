@@ -26,7 +26,7 @@ pub enum Flag {
         /// Change of the fitted line over those windows, over their mean.
         slope: f64,
     },
-    /// Batches depend on their predecessors: the interval is too narrow.
+    /// Batches depend on their predecessors: the interval was widened for it.
     Autocorrelated {
         /// Lag-1 correlation of the batch means.
         lag1: f64,
@@ -208,7 +208,7 @@ impl std::fmt::Display for Flag {
                 write!(f, "still moving: the last windows differ by {} %; a longer run shows where it settles", percent(*range))
             }
             Flag::Autocorrelated { lag1 } => {
-                write!(f, "neighbouring batches go together (r1 {}): the interval is too narrow", significant(*lag1))
+                write!(f, "neighbouring batches go together (r1 {}): the interval was widened for it", significant(*lag1))
             }
             Flag::FasterThanLink { bps, link_bps } => {
                 write!(f, "impossible: {} over a link of {}; a cache answered", BytesPerSecond(*bps), BytesPerSecond(*link_bps))

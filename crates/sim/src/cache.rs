@@ -7,6 +7,13 @@ use device::Extent;
 
 use crate::profile::spec;
 
+/// What a cache keeps together: a single sector takes as much room.
+const PAGE_BYTES: u64 = 4096;
+
+fn held_bytes(bytes: u64) -> u64 {
+    bytes.next_multiple_of(PAGE_BYTES)
+}
+
 /// What lies in the cache and when each piece of it will be on flash.
 #[derive(Debug)]
 pub(crate) struct WriteCache {
@@ -39,14 +46,15 @@ impl WriteCache {
     /// When a write that comes now has been taken: at once while there is room, else when enough has gone to flash.
     pub(crate) fn take(&mut self, now_ns: u64, bytes: u64) -> u64 {
         let mut room_ns = now_ns;
+        let held = held_bytes(bytes);
         while let Some(&(on_flash_ns, waiting)) = self.waiting.front()
-            && (on_flash_ns <= now_ns || self.dirty + bytes > self.size)
+            && (on_flash_ns <= now_ns || self.dirty + held > self.size)
         {
             room_ns = room_ns.max(on_flash_ns);
             self.dirty -= waiting;
             self.waiting.pop_front();
         }
-        self.dirty += bytes;
+        self.dirty += held;
         room_ns + (self.command_ns + bytes as f64 * self.ns_per_byte) as u64
     }
 
@@ -58,13 +66,11 @@ impl WriteCache {
 
     /// The write that was just taken will be on flash at this time.
     pub(crate) fn goes_to_flash(&mut self, on_flash_ns: u64, bytes: u64) {
-        self.waiting.push_back((on_flash_ns, bytes));
+        self.waiting.push_back((on_flash_ns, held_bytes(bytes)));
     }
 }
 
-/// What a combining cache keeps together.
-const PAGE_BYTES: u64 = 4096;
-/// Pages that follow each other go to flash in one write of at most so many.
+/// Pages that follow each other go to flash in one write of at most so many, aligned to as many.
 const RUN_PAGES: u64 = 16;
 
 /// A write cache in which a later write to the same place replaces the earlier one.
@@ -118,7 +124,7 @@ impl CombiningCache {
         (self.dirty.len() > self.most_pages).then(|| self.oldest()).flatten()
     }
 
-    /// The oldest page and those that follow it on the medium; they go to flash now.
+    /// The oldest page and those beside it on the medium; they go to flash now.
     pub(crate) fn oldest(&mut self) -> Option<Extent> {
         let first = loop {
             let (page, turn) = self.by_age.pop_front()?;
@@ -126,8 +132,10 @@ impl CombiningCache {
                 break page;
             }
         };
-        let pages = (0..RUN_PAGES).take_while(|ahead| self.dirty.remove(&(first + ahead)).is_some()).count() as u64;
-        Some(Extent::new(first * PAGE_BYTES, pages * PAGE_BYTES))
+        let base = first / RUN_PAGES * RUN_PAGES;
+        let begin = (base..first).rev().take_while(|page| self.dirty.contains_key(page)).last().unwrap_or(first);
+        let pages = (begin..base + RUN_PAGES).take_while(|page| self.dirty.remove(page).is_some()).count() as u64;
+        Some(Extent::new(begin * PAGE_BYTES, pages * PAGE_BYTES))
     }
 
     /// Loses everything.

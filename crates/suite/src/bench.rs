@@ -139,6 +139,22 @@ impl Bench<'_> {
     }
 }
 
+/// What is written faster at first is a cache where that ends within this much; what holds more is flash (flash.md C2).
+const LARGEST_BEGINNING_BYTES: f64 = (96 << 20) as f64;
+/// So many times faster than what follows.
+const BEGINNING_RATIO: f64 = 1.25;
+
+/// How much of a fill was written faster than the rest of it, in bytes, as `prime` shows it: what a volatile cache took. 0 where nothing was.
+pub(crate) fn fast_beginning_bytes(done: &[Cell]) -> u64 {
+    let Some(prime) = done.iter().find(|cell| cell.test == "prime" && cell.stop != Stop::Error) else { return 0 };
+    let Some(series) = prime.series.first().filter(|series| series.points.len() >= 8) else { return 0 };
+    let origin = prime.params.span_offset_bytes.unwrap_or(0) as f64;
+    let mut rates: Vec<f64> = series.points.iter().map(|[_, bps]| *bps).collect();
+    let Some(typical) = stats::median(&mut rates) else { return 0 };
+    let end = series.points.iter().take_while(|[_, bps]| *bps > BEGINNING_RATIO * typical).map(|[at, _]| at - origin).last();
+    end.filter(|bytes| *bytes <= LARGEST_BEGINNING_BYTES).map_or(0, |bytes| bytes as u64)
+}
+
 /// The run's heartbeat: tells progress at intervals and knows when to stop.
 pub struct Pulse<'a> {
     pub(crate) listener: &'a mut dyn Listener,

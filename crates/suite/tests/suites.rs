@@ -239,8 +239,11 @@ fn the_probe_comes_first_then_random_writes_and_format_and_fill_last() {
         assert_eq!(tests.remove(0), "capacity", "{name}");
         // A cache's size shows only before anything else has filled it: `full` asks for it first of all.
         tests.retain(|test| name != "full" || test != "sustained");
-        // `standard` has the time to do what leaves the medium tidy before that.
-        let tidy = |test: &String| name == "standard" && !matches!(test.as_str(), "random-write" | "record-ops" | "sector-write");
+        // What leaves the medium tidy comes before that: in `standard` all that does, in `quick` writes in a row.
+        let tidy = |test: &String| {
+            name == "standard" && !matches!(test.as_str(), "random-write" | "record-ops" | "sector-write")
+                || name == "quick" && test == "sequential-write"
+        };
         let headline = tests.iter().skip(1).find(|test| !tidy(test));
         assert_eq!((tests[0].as_str(), headline.map(String::as_str)), ("prime", Some("random-write")), "{name}");
         // What a thorough probe of the capacity leaves would disturb every figure after it.

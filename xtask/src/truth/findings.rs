@@ -3,10 +3,10 @@
 //! The seed is drawn anew each time and printed; `--seed` repeats a table. What each row counts is told in docs/truth.md.
 
 mod cheats;
-mod dice;
+pub mod dice;
 mod fakes;
 mod look;
-mod medium;
+pub mod medium;
 mod row;
 #[cfg(test)]
 mod tests;
@@ -25,13 +25,13 @@ use row::Row;
 
 /// What to hold against what.
 #[derive(clap::Args)]
-#[group(skip)]
+#[group(id = "of-findings")]
 pub struct Flags {
     /// Instead: what is concluded of media drawn at random, against what they are.
     #[arg(long)]
     pub findings: bool,
     /// Draws the media of this seed again.
-    #[arg(long, requires = "findings")]
+    #[arg(long)]
     pub seed: Option<u64>,
     /// Draws this share of the media.
     #[arg(long, requires = "findings", default_value_t = 1.0)]
@@ -136,7 +136,7 @@ fn page(rows: &[Row], seed: u64, flags: &Flags) -> String {
 }
 
 /// A seed that nobody chose.
-fn entropy() -> u64 {
+pub fn entropy() -> u64 {
     std::hash::RandomState::new().build_hasher().finish() >> 16
 }
 

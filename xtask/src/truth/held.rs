@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::units::{GIB, MIB};
-use record::{Direction, Flag, Params, Pattern};
+use record::{Bound, Direction, Flag, Params, Pattern};
 use sim::Profile;
 
 use super::long_run::{self, Circumstances, State, Truth, cache_bytes, lasting_rate, truth};
@@ -67,7 +67,8 @@ impl Share {
         self.of += u32::from(is_so);
     }
 
-    fn add(&mut self, other: Share) {
+    /// Counts these too.
+    pub fn add(&mut self, other: Share) {
         self.of += other.of;
         self.all += other.all;
     }
@@ -97,6 +98,8 @@ pub struct HeldCell {
     pub constant: Share,
     /// What is said of how long it lasts.
     pub lasting: Lasting,
+    /// Bounds on whose side the truth lies, and all.
+    pub bounds: Share,
 }
 
 /// Figures and how long they last.
@@ -138,6 +141,8 @@ pub struct Held {
     pub lasting: Lasting,
     /// Figures measured while a cache was filling up: true of no one state.
     pub mixed: u32,
+    /// Figures that are bounds and no levels: those on whose side the truth lies, and all.
+    pub bounds: Share,
     /// Cells that the medium failed.
     pub failed: usize,
     /// Cell by cell.
@@ -155,7 +160,11 @@ pub struct Effort {
 
 /// Runs `standard` with these seeds and holds what it says against the truth.
 pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> Held {
-    let ran: Vec<Ran> = (0..seeds).map(|seed| standard(profile, seed, tests)).collect();
+    hold_runs(profile, &(0..seeds).map(|seed| standard(profile, seed, tests)).collect::<Vec<Ran>>(), effort)
+}
+
+/// Holds what these runs say against the truth.
+pub fn hold_runs(profile: &Profile, ran: &[Ran], effort: Effort) -> Held {
     let mut held = Held {
         name: profile.name().to_owned(),
         coverage: Default::default(),
@@ -164,6 +173,7 @@ pub fn hold(profile: &Profile, seeds: u64, tests: &[&str], effort: Effort) -> He
         full_pass: Default::default(),
         lasting: Lasting::default(),
         mixed: 0,
+        bounds: Share::default(),
         failed: ran.iter().map(|run| run.failed).sum(),
         cells: Vec::new(),
     };
@@ -206,10 +216,13 @@ impl Truths<'_> {
             let span_bytes = said.params.span_bytes.filter(|_| !is_fill).unwrap_or(u64::MAX);
             return Circumstances { unit: unit_of(said.seed), aged_bytes, start_bytes, span_bytes, ..usual };
         }
+        // A span that was not filled in time is another load than the whole; what is only bounded is held against all of it.
+        let is_shrunk = said.params.pattern == Some(Pattern::Permutation) && said.bound.is_none();
+        let span_bytes = said.params.span_bytes.filter(|_| is_shrunk).unwrap_or(u64::MAX);
         // The medium rests while record-ops writes to a file, and then single sectors may all find room in a cache.
         let is_rested = said.test == "sector-write" && self.most_bytes < long_run::volatile_bytes(self.profile);
         let is_unused = is_rested || long_run::takes_fast_way(self.profile, &self.params);
-        Circumstances { start_bytes: if is_unused { self.most_bytes } else { usual.start_bytes }, is_rested, ..usual }
+        Circumstances { start_bytes: if is_unused { self.most_bytes } else { usual.start_bytes }, is_rested, span_bytes, ..usual }
     }
 }
 
@@ -227,6 +240,9 @@ impl Held {
                 continue;
             };
             let cell = cell.get_or_insert_with(|| HeldCell::new(id, &params, truth));
+            if let Some((value, bound)) = said.bound {
+                cell.bounds.count(if bound == Bound::AtLeast { value <= truth.rate } else { value >= truth.rate });
+            }
             cell.count(said, &truth);
             if let Some((value, _)) = said.rate {
                 full_pass.count((value / truth.rate - 1.0).abs() <= 0.10);
@@ -239,6 +255,7 @@ impl Held {
         [rate, 2, 3].into_iter().zip(cell.coverage).for_each(|(at, coverage)| self.coverage[at].add(coverage));
         self.constant.add(cell.constant);
         self.lasting.add(cell.lasting);
+        self.bounds.add(cell.bounds);
         if said[0].test == "random-write" {
             self.count_full_pass(&params, full_pass);
         }
@@ -270,6 +287,7 @@ impl HeldCell {
             coverage: Default::default(),
             constant: Share::default(),
             lasting: Lasting::default(),
+            bounds: Share::default(),
         }
     }
 
@@ -312,7 +330,7 @@ impl HeldCell {
 /// The parameters that all runs of a cell share, with the widest span that any of them had.
 fn params_of(said: &[&Said]) -> Params {
     let mut params = said[0].params.clone();
-    params.span_bytes = said.iter().filter_map(|said| said.params.span_bytes).max();
+    params.span_bytes = said.iter().filter_map(|said| said.wanted_bytes().or(said.params.span_bytes)).max();
     if params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential) {
         // A fill that was cut short would begin again in the middle of an allocation unit, over and over.
         params.span_bytes = params.span_bytes.map(|bytes| bytes.max(GIB / 2));

@@ -20,7 +20,7 @@ const FILL_BYTES: u64 = 1 << 20;
 /// Random writes before any are counted: more than any medium keeps allocation units open.
 const SETTLING_OPS: u64 = 2000;
 /// Every volatile cache is empty after this.
-const REST_NS: u64 = 60_000_000_000;
+const REST_NS: u64 = 500_000_000_000;
 /// Degrees above its limit at which a medium is slow for less than half of the time.
 const HARDLY: f64 = 10.0;
 /// Sectors, the grain of random reads.
@@ -209,7 +209,8 @@ impl<'a> Medium<'a> {
             let used_up_bytes = if is_for_ever { small_fast_bytes(self.profile) } else { volatile_bytes(self.profile) };
             self.work(Length::ops(used_up_bytes.div_ceil(block_bytes)), &mut |_| {});
         }
-        if self.found.is_rested {
+        // Reads would wait for what the priming left in a cache.
+        if self.found.is_rested || !self.writes() && volatile_bytes(self.profile) > 0 {
             self.device.idle(REST_NS);
         }
         if is_for_ever && cooling_ns(self.profile) > 0 {

@@ -1,10 +1,10 @@
-//! Runs of `standard` on simulated media, as the program makes them.
+//! Runs of suites on simulated media, as the program makes them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use device::{Device, Extent, ExtentGuard, WriteBudget};
-use record::{Cell, Flag, Params, Stop, TargetKind};
+use record::{Bound, Cell, Flag, Params, Stop, TargetKind};
 use sim::{FileForm, Options, Profile, SimDevice};
 use suite::definition::Suite;
 use suite::{Choice, Plan, RunOptions, Site, Stage, StageError, StagedFile};
@@ -20,6 +20,8 @@ pub struct Said {
     pub params: Params,
     /// I/Os a second: figure and interval.
     pub rate: Option<(f64, [f64; 2])>,
+    /// I/Os a second of a passing state, and on which side of it the level lies.
+    pub bound: Option<(f64, Bound)>,
     /// p50 and p99 with their intervals, in nanoseconds.
     pub percentiles: [Option<(u64, [u64; 2])>; 2],
     /// I/Os measured.
@@ -32,6 +34,14 @@ pub struct Said {
     pub written_bytes: u64,
     /// Its doubts.
     pub flags: Vec<Flag>,
+}
+
+impl Said {
+    /// The span that was planned, where not all of it was filled in time.
+    pub fn wanted_bytes(&self) -> Option<u64> {
+        let wanted = |flag: &Flag| if let Flag::PartlyPrimed { wanted_bytes, .. } = flag { Some(*wanted_bytes) } else { None };
+        self.flags.iter().find_map(wanted).filter(|_| self.test == "random-write")
+    }
 }
 
 /// What one run came to.
@@ -57,10 +67,15 @@ pub fn unit_of(seed: u64) -> u64 {
 /// The medium does not keep what is written to it: the memory is not there for all that a run writes, twice at a time. The one test that needs
 /// that, `capacity`, has a medium of its own, and its time is counted.
 pub fn standard(profile: &Profile, seed: u64, tests: &[&str]) -> Ran {
-    let suite = Suite::built_in("standard").expect("it comes with the program");
+    of(profile, "standard", seed, tests)
+}
+
+/// The same of any suite.
+pub fn of(profile: &Profile, suite: &str, seed: u64, tests: &[&str]) -> Ran {
+    let suite = Suite::built_in(suite).expect("it comes with the program");
     let mut ran = on(profile, seed, &suite, tests, false);
     if tests.is_empty() {
-        // As `standard` cuts it short: named alone, the probe would be the thorough one.
+        // As the suite cuts it short: named alone, the probe would be the thorough one.
         let mut probe = suite;
         probe.tests.retain(|entry| entry.test == "capacity");
         ran.elapsed_ns += on(profile, seed, &probe, tests, true).elapsed_ns;
@@ -73,7 +88,7 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
     let commands_at_once = Some(profile.spec().queue.depth);
     let site = Site { au_bytes: profile.au_bytes(), commands_at_once, ..Site::unrestricted(TargetKind::Simulated, medium.facts().clone()) };
     let choice = Choice { only: tests.iter().map(|test| (*test).to_owned()).collect(), ..Choice::default() };
-    let plan = Plan::make(suite, &choice, &site).expect("standard can be planned on any medium");
+    let plan = Plan::make(suite, &choice, &site).expect("a suite can be planned on any medium");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let mut files = Files { profile, seed };
@@ -97,6 +112,7 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
 
 fn said(cell: Cell, seed: u64, before_bytes: u64, aged_bytes: u64) -> Said {
     let rate = cell.metrics.iops.and_then(|iops| Some((iops.value, iops.ci95?)));
+    let bound = cell.metrics.iops.and_then(|iops| Some((iops.value, cell.transient()?)));
     let latency = cell.metrics.latency_ns.as_ref();
     let interval = |name: &str| latency.and_then(|latency| latency.ci95.get(name).copied());
     let [p50, p99] = [latency.and_then(|latency| latency.p50), latency.and_then(|latency| latency.p99)];
@@ -106,6 +122,7 @@ fn said(cell: Cell, seed: u64, before_bytes: u64, aged_bytes: u64) -> Said {
         test: cell.test,
         params: cell.params,
         rate,
+        bound,
         ops: cell.ops,
         before_bytes,
         aged_bytes,

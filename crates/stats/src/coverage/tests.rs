@@ -54,6 +54,20 @@ fn stopping_when_it_looks_good_does_not_spoil_the_interval() {
     }
 }
 
+/// Of 34 intervals that said of themselves that batches go together, 16 held the truth.
+#[test]
+fn intervals_of_streams_that_look_dependent_hold_the_truth_too() {
+    for (name, events) in
+        [("rho 0.9", 150), ("rho 0.9", 600), ("two states", 300), ("two states", 1000), ("two states", 3000), ("rho 0.5", 200)]
+    {
+        let stream = named(name);
+        let runs = (0..600).filter_map(|seed| measure(stream.start(seed), Until::Events(events), seed).0.estimate());
+        let dependent: Vec<bool> = runs.filter(|rate| !rate.independent).map(|rate| rate.ci95.contains(1e9 / stream.mean_ns())).collect();
+        let held = dependent.iter().filter(|held| **held).count() as f64 / dependent.len() as f64;
+        assert!(dependent.len() >= 10 && held >= 0.93, "{name} {events}: {held:.3} of {}", dependent.len());
+    }
+}
+
 /// What no method can do: an interval cannot know of what has not happened yet.
 #[test]
 fn a_slow_event_that_was_not_seen_is_not_in_the_interval() {

@@ -3,6 +3,8 @@
 use record::Estimate;
 use stats::{RateEstimator, median};
 
+use crate::doubts::may_be_cached;
+
 /// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps open (flash.md F5).
 pub(crate) const OVERWHELMING_OPS: u64 = 4 * 32;
 /// Nothing that makes the first writes fast takes this long. Where half of the writes do, the medium merges an allocation unit for each,
@@ -45,11 +47,17 @@ impl Level {
         matches!(self.medians, [Some(before), Some(last)] if SAME.contains(&(last / before)))
     }
 
-    /// Whether all that makes first writes fast is used up, once so many bytes were written: it has found its level, and writes take as long as merges do, or
-    /// `enough_bytes` were written.
-    pub fn is_overwhelmed(&self, bytes_done: u64, enough_bytes: u64) -> bool {
+    /// Whether all that makes first writes of `block_bytes` fast is used up: it has found its level, and writes take as long as merges do, or longer than
+    /// any cache takes, or `enough_bytes` were written.
+    pub fn is_overwhelmed(&self, block_bytes: u64, bytes_done: u64, enough_bytes: u64) -> bool {
         let merges = self.ops() >= OVERWHELMING_MERGES && self.median_ns() >= MERGING_NS;
-        self.is_stable() && (merges || self.ops() >= OVERWHELMING_OPS && bytes_done >= enough_bytes)
+        let is_enough = bytes_done >= enough_bytes || !self.may_be_cached(block_bytes);
+        self.is_stable() && (merges || self.ops() >= OVERWHELMING_OPS && is_enough)
+    }
+
+    /// Whether a cache may have taken the last writes: half of them took no longer than one takes.
+    pub fn may_be_cached(&self, block_bytes: u64) -> bool {
+        may_be_cached(self.median_ns(), block_bytes)
     }
 
     /// Median latency of the last full 16, in nanoseconds; 0 before there are any.

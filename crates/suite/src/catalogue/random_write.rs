@@ -10,9 +10,8 @@
 //!    them, so they fall into an allocation unit that is still open exactly as often as there (open units over all units). A stratified
 //!    order would avoid open units and need to know how many there are to be corrected; the price of not needing to know is a little
 //!    more spread, which the interval shows. A fast medium gets through the whole permutation: then the figure is the full pass.
-//! 3. *Settle* again: the same wait for what the medium put off (the debt). The measured writes over their time with
-//!    the debt are the *paid* rate; where that is lower, the medium hid work, and it is the figure. What the medium took in faster
-//!    while it was being overwhelmed is deducted: a cache that was as full before measuring as it is afterwards hides nothing. And a
+//! 3. *Settle* again: the same wait for what the medium put off (the debt). All writes since the first settling over all the time with
+//!    the debt are the *paid* rate, whatever lay in a cache meanwhile; where that is lower, the medium hid work, and it is the figure. A
 //!    debt no longer than the slowest write is none: settling may meet a slow one like any other.
 //!
 //! 4. *Again*: in a small span the last places once more, to see whether a cache combines writes (`again.rs`); then the figure is one
@@ -23,7 +22,7 @@
 
 use device::Extent;
 use record::units::{Bytes, KIB, MIB, SECOND_NS};
-use record::{Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::{Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 use stats::StopRule;
 
 use crate::catalogue::again::{self, Latest};
@@ -42,6 +41,17 @@ pub struct RandomWrite;
 
 /// What is taken for the allocation unit where the medium declares none (flash.md B2: commonly 4 MiB).
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
+/// Share of the time that may go into overwhelming while writes are as fast as a cache's.
+const FAST_OVERWHELM_TIME: f64 = 0.5;
+/// A cache that no flush empties shows by first writes this many times as fast as the level, of which less than this share was paid for when
+/// the cell ended.
+const KEPT_BACK_RATIO: f64 = 3.0;
+const KEPT_BACK_SHARE: f64 = 0.5;
+/// Caches keep pages: a sector takes as much room.
+const PAGE_BYTES: u64 = 4 * KIB;
+/// In less than this a few open allocation units hold most of what is written; the figure of a span that was cut short to less is no more than
+/// an upper bound of the span that was wanted.
+const WIDE_BYTES: u64 = 100 * MIB;
 /// Writes to be measured at least, so that what is rare has had its chance to show: what was not seen hardly widens an interval. A medium
 /// that takes longer than this for so many does as many as it can in that time and at most half as many more, and is asked for less
 /// certainty. Its interval allows for rare slow writes that were not seen; 80 writes keep 95 % of
@@ -126,6 +136,9 @@ impl Test for RandomWrite {
         let mut work = Work { cell, span, bench, outcome: Outcome::new(cell) };
         work.outcome.cell.params.span_bytes = Some(span.bytes);
         work.outcome.cell.flags.extend(doubt.or(shrunk));
+        if span.bytes < WIDE_BYTES.min(planned.bytes) {
+            work.outcome.cell.flags.push(Flag::Transient { bound: Bound::AtMost });
+        }
         work.do_it();
         work.outcome
     }
@@ -214,18 +227,20 @@ impl Work<'_, '_> {
     fn overwhelm(&mut self) -> (Tally, Level) {
         let block_bytes = self.cell.block_bytes();
         let mut order = Stratified::new(self.span, self.cell.setting("au_bytes") as u64, block_bytes, self.bench.random("overwhelm"));
-        let enough_bytes = self.cell.setting("overwhelm_bytes") as u64;
-        self.bench.part(0.0, self.cell.setting("overwhelm_time"));
-        let limits = Limits {
-            max_bytes: self.cell.setting("overwhelm_max_bytes") as u64,
-            ..Limits::time((self.bench.allotted_ns as f64 * self.cell.setting("overwhelm_time")) as u64)
-        };
+        let max_bytes = self.cell.setting("overwhelm_max_bytes") as u64;
+        let enough_bytes = (self.cell.setting("overwhelm_bytes") as u64).max(self.kept_back_bytes()).min(max_bytes);
+        let share = self.cell.setting("overwhelm_time");
+        self.bench.part(0.0, share);
+        let share_ns = |share: f64| (self.bench.allotted_ns as f64 * share) as u64;
+        let (enough_ns, max_ns) = (share_ns(share), share_ns(share.max(FAST_OVERWHELM_TIME)));
+        let limits = Limits { max_bytes, ..Limits::time(max_ns) };
         let mut level = Level::default();
-        let mut bytes_done = 0;
+        let (mut bytes_done, mut took_ns) = (0, 0);
         let mut watch = |bytes, latency_ns| {
-            bytes_done += bytes;
+            (bytes_done, took_ns) = (bytes_done + bytes, took_ns + latency_ns);
             level.push(latency_ns);
-            level.is_overwhelmed(bytes_done, enough_bytes)
+            let is_late = took_ns >= enough_ns && !level.may_be_cached(block_bytes);
+            is_late || level.is_overwhelmed(block_bytes, bytes_done, enough_bytes)
         };
         let load = self.load(block_bytes, "data that overwhelms");
         let tally = self.bench.drive_watched("overwhelming", &load, &limits, &mut |_| order.next(), &mut watch);
@@ -283,10 +298,12 @@ impl Work<'_, '_> {
             && let Some(settling_ns) = self.settle(1)
         {
             // One allocation unit is opened for the sequential writes; any random write pays for that too, so it is no debt.
-            let debt_ns = (settling_ns - mean_ns).max(0.0);
-            let taken_in_ns = (before.ops as f64 * mean_ns - before.busy_ns as f64).max(0.0);
-            let hidden_ns = if debt_ns > worst_ns as f64 { (debt_ns - taken_in_ns).max(0.0) } else { 0.0 };
-            self.pay(debt_ns, hidden_ns, ops, busy_ns);
+            let debt_ns = (settling_ns - mean_ns.max(self.waited_for_room_ns(mean_ns))).max(0.0);
+            let is_debt = debt_ns > worst_ns as f64;
+            let all_ns = (before.busy_ns + busy_ns) as f64 + if is_debt { debt_ns } else { 0.0 };
+            let paid_iops = (before.ops + ops) as f64 * 1e9 / all_ns;
+            self.pay(debt_ns, if is_debt { paid_iops } else { f64::INFINITY }, ops);
+            self.doubt_kept_back(before.bytes);
         }
         if !was_cut_short && !is_full_pass {
             let load = self.load(self.cell.block_bytes(), "data written again");
@@ -316,18 +333,45 @@ impl Work<'_, '_> {
         Some((flushed_ns + tally.busy_ns) as f64)
     }
 
-    /// `ops` writes took `busy_ns`, and then there was a debt, of which they had hidden so much.
-    fn pay(&mut self, debt_ns: f64, hidden_ns: f64, ops: u64, busy_ns: u64) {
+    /// What the settling writes wait for room in a cache that is full of random writes, each of which takes so long: that is what these take, and no debt.
+    fn waited_for_room_ns(&self, mean_ns: f64) -> f64 {
+        let other = |name: &str| self.outcome.cell.metrics.other.get(name);
+        let is_cached =
+            self.outcome.cell.metrics.iops.zip(other("burst_iops")).is_some_and(|(iops, burst)| burst.value > KEPT_BACK_RATIO * iops.value);
+        let pages = SETTLING_OPS * SETTLING_BLOCK_BYTES / PAGE_BYTES.max(self.cell.block_bytes());
+        if is_cached || self.kept_back_bytes() > 0 { pages as f64 * mean_ns } else { 0.0 }
+    }
+
+    /// After `ops` measured writes there was a debt; all writes of the cell, with the debt, make `paid_iops` a second.
+    fn pay(&mut self, debt_ns: f64, paid_iops: f64, ops: u64) {
         let metrics = &mut self.outcome.cell.metrics;
-        let paid = Estimate { value: ops as f64 * 1e9 / (busy_ns as f64 + hidden_ns), ci95: None, n: ops };
+        let Some(iops) = metrics.iops else { return };
+        let share = (paid_iops / iops.value).min(1.0);
         metrics.other.insert("debt_ns".into(), Estimate { value: debt_ns, ci95: None, n: SETTLING_OPS + 1 });
-        metrics.other.insert("paid_iops".into(), paid);
-        let share = busy_ns as f64 / (busy_ns as f64 + hidden_ns);
+        metrics.other.insert("paid_iops".into(), Estimate { value: iops.value * share, ci95: None, n: ops });
         if share < 1.0 - DEBT_SHARE {
-            metrics.iops = metrics.iops.map(|iops| scaled(iops, share));
+            metrics.iops = Some(scaled(iops, share));
             metrics.bps = metrics.bps.map(|bps| scaled(bps, share));
             self.outcome.cell.flags.push(Flag::Debt { debt_ns: debt_ns as u64 });
         }
+    }
+
+    /// What a cache that no flush empties keeps, in bytes, as far as earlier cells have shown: what the medium took in fast and was never seen to pay for.
+    fn kept_back_bytes(&self) -> u64 {
+        let earlier = self.bench.done.iter().filter(|cell| cell.test == self.cell.test);
+        earlier.filter_map(kept_back_bytes).max().unwrap_or(0)
+    }
+
+    /// Where such a cache was still full of other writes when measuring began, the figure is a bound: each of these makes room for several where they were
+    /// larger, and for a part of one where they were smaller.
+    fn doubt_kept_back(&mut self, own_bytes: u64) {
+        let own = self.cell.block_bytes().max(PAGE_BYTES);
+        let before = self.bench.done.iter().rev().find(|cell| cell.test == self.cell.test);
+        let before = before.and_then(|cell| cell.params.block_bytes).map_or(own, |block| block.max(PAGE_BYTES));
+        if before == own || own_bytes >= self.kept_back_bytes() || self.outcome.cell.transient().is_some() {
+            return;
+        }
+        self.outcome.cell.flags.push(Flag::Transient { bound: if before < own { Bound::AtLeast } else { Bound::AtMost } });
     }
 
     /// How long 512 MiB would take, as iozone writes them.
@@ -358,6 +402,15 @@ impl Work<'_, '_> {
             }
         }
     }
+}
+
+/// What a cell shows of a cache that no flush empties, in bytes.
+fn kept_back_bytes(cell: &Cell) -> Option<u64> {
+    let other = |name: &str| cell.metrics.other.get(name).copied();
+    let (iops, burst, debt) = (cell.metrics.iops?, other("burst_iops")?, other("debt_ns")?);
+    let owed_ns = burst.n as f64 * 1e9 / iops.value;
+    let is_kept = burst.value > KEPT_BACK_RATIO * iops.value && debt.value < KEPT_BACK_SHARE * owed_ns;
+    is_kept.then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(PAGE_BYTES))
 }
 
 fn mean_ns(tally: &Tally) -> Option<f64> {

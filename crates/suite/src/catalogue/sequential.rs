@@ -9,6 +9,7 @@ use device::{Device, Extent};
 use record::units::{KIB, MIB};
 use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Region};
 
+use crate::bench::fast_beginning_bytes;
 use crate::certainty;
 use crate::drive::{Limits, Load, Places};
 use crate::offsets::{cyclic_from, pieces};
@@ -51,13 +52,21 @@ impl Sequential {
     }
 }
 
-/// The first I/Os, which do not count: a volatile cache takes writes faster until it is full, and reads wait until it is empty. An error or
-/// interruption then is the cell's.
-fn warm_up(cell: &PlannedCell, load: &Load, bench: &mut Bench<'_>, next: Places<'_>) -> Result<(), Box<Tally>> {
-    let Some(warm_up_ns) = cell.params.other.get("warm_up_ns").map(|ns| *ns as u64) else { return Ok(()) };
-    let limits = Limits { max_bytes: WARM_UP_BYTES, ..Limits::time(warm_up_ns.min(bench.time_left_ns() / 4)) };
-    let tally = bench.drive("warming up", load, &limits, next);
-    if tally.stop.cut_short() { Err(Box::new(tally)) } else { Ok(()) }
+/// The first I/Os, which do not count: a volatile cache takes writes faster until it is full, and reads wait until it is empty. Whether there were enough of
+/// them for the cache that `prime` has shown. An error or interruption then is the cell's.
+fn warm_up(cell: &PlannedCell, load: &Load, bench: &mut Bench<'_>, next: Places<'_>) -> Result<bool, Box<Tally>> {
+    let Some(warm_up_ns) = cell.params.other.get("warm_up_ns").map(|ns| *ns as u64) else { return Ok(true) };
+    let enough_ns = warm_up_ns.min(bench.time_left_ns() / 4);
+    let kept_bytes = if load.direction == Direction::Write { fast_beginning_bytes(bench.done).min(WARM_UP_BYTES) } else { 0 };
+    // Where `prime` showed a cache, all that lies in it was written by something else.
+    let limits = Limits { max_bytes: WARM_UP_BYTES, ..Limits::time(if kept_bytes > 0 { bench.time_left_ns() / 2 } else { enough_ns }) };
+    let (mut bytes_done, mut took_ns) = (0, 0);
+    let mut is_warm = |bytes, latency_ns| {
+        (bytes_done, took_ns) = (bytes_done + bytes, took_ns + latency_ns);
+        took_ns >= enough_ns && bytes_done >= kept_bytes
+    };
+    let tally = bench.drive_watched("warming up", load, &limits, next, &mut is_warm);
+    if tally.stop.cut_short() { Err(Box::new(tally)) } else { Ok(bytes_done >= kept_bytes) }
 }
 
 /// How far into `span` the sequential writes of the cells before have come.
@@ -174,14 +183,18 @@ impl Test for Sequential {
             return Outcome::broken(cell, error);
         }
         let mut places = cyclic_from(span, cell.block_bytes(), first);
-        if let Err(tally) = warm_up(cell, &load, bench, &mut places) {
-            return tally.outcome(cell);
-        }
+        let is_warm = match warm_up(cell, &load, bench, &mut places) {
+            Ok(is_warm) => is_warm,
+            Err(tally) => return tally.outcome(cell),
+        };
         let rule = certainty(cell.setting("certainty"), (cell.setting("min_ns") as u64).min(bench.allotted_ns / 2));
         let limits = Limits { max_bytes: cell.setting("total_bytes") as u64, ..Limits::certain(rule, bench.time_left_ns()) };
         let tally = bench.drive("measuring", &load, &limits, &mut places);
         let mut outcome = tally.outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
+        if !is_warm {
+            outcome.without_intervals();
+        }
         if primed.is_none() && self.0 == Direction::Read {
             outcome.cell.flags.push(Flag::NotPrimed);
         }

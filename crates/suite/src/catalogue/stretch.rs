@@ -8,7 +8,6 @@ use record::{Bound, Content, Direction, Estimate, Flag, Params, Pattern, Planned
 
 use super::again;
 use super::level::Level;
-use crate::doubts::may_be_cached;
 use crate::drive::{Limits, Load, Places};
 use crate::{Bench, CellList, Outcome, Site};
 
@@ -129,7 +128,9 @@ pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Pl
     let mut is_set = |bytes, latency_ns| {
         bytes_done += bytes;
         level.push(latency_ns);
-        stretch.settle_bytes > 0 && level.ops() >= stretch.warm_up_ops && level.is_overwhelmed(bytes_done, stretch.overwhelm_bytes)
+        stretch.settle_bytes > 0
+            && level.ops() >= stretch.warm_up_ops
+            && level.is_overwhelmed(load.block_bytes, bytes_done, stretch.overwhelm_bytes)
     };
     let before = bench.drive_watched("setting the state", &state, &limits, next, &mut is_set);
     if before.stop.cut_short() {
@@ -154,9 +155,8 @@ pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Pl
         let figure = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
         outcome.cell.metrics.other.insert("warm_up_ns".into(), figure);
     }
-    let mean_ns = before.busy_ns as f64 / before.ops.max(1) as f64;
-    let is_overwhelmed = stretch.overwhelm_bytes == 0 || level.is_overwhelmed(bytes_done, stretch.overwhelm_bytes);
-    if !is_overwhelmed && may_be_cached(mean_ns, load.block_bytes) {
+    let is_overwhelmed = stretch.overwhelm_bytes == 0 || level.is_overwhelmed(load.block_bytes, bytes_done, stretch.overwhelm_bytes);
+    if !is_overwhelmed && level.may_be_cached(load.block_bytes) {
         outcome.cell.flags.push(Flag::Transient { bound: Bound::AtMost });
     }
     if before.ops < stretch.warm_up_ops {
