@@ -8,6 +8,7 @@ mod conclusions;
 mod medium;
 mod model;
 mod tools;
+mod works;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -32,7 +33,7 @@ const SEED: u64 = 1;
 /// What to measure.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Only these profiles, separated by commas.
+    /// Only these profiles (or file systems, with --works), separated by commas.
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
     /// Keeps the table in docs/simulated-media.md.
@@ -41,6 +42,9 @@ pub struct Flags {
     /// Instead: what is concluded of four media, simulated and attached, and of a loop device.
     #[arg(long)]
     pub conclusions: bool,
+    /// Instead: what verdicts on databases and loggers promise, against what SQLite and a logger do there.
+    #[arg(long, conflicts_with = "conclusions")]
+    pub works: bool,
 }
 
 /// One figure: what the model says and what a tool measured.
@@ -164,6 +168,9 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     if flags.conclusions {
         return conclude(root, &program, flags.write);
     }
+    if flags.works {
+        return promised(root, &program, flags);
+    }
     let mut rows = Vec::new();
     let wanted = |course: &&Course| flags.only.is_empty() || flags.only.iter().any(|name| name == course.profile);
     for course in COURSES.iter().filter(wanted) {
@@ -195,6 +202,17 @@ fn conclude(root: &Path, program: &Program, write: bool) -> Result<()> {
         section::keep(&root.join(PAGE), "The same conclusions", "conclusions", &table)?;
     }
     ensure!(wrong.is_empty(), "not concluded alike: {}", wrong.join("; "));
+    Ok(())
+}
+
+/// Compares what verdicts promise with what works do, prints the table, and fails if a promise is too far off.
+fn promised(root: &Path, program: &Program, flags: &Flags) -> Result<()> {
+    let (table, missed) = works::compare(program, root, &flags.only)?;
+    print!("{table}");
+    if flags.write {
+        section::keep(&root.join(PAGE), "Verdicts against works", "works", &table)?;
+    }
+    ensure!(missed.is_empty(), "promised and not done: {}", missed.join("; "));
     Ok(())
 }
 
