@@ -4,7 +4,9 @@
 //! made (or, where a tool does not tell them, about the requests that its algorithm makes). So chance is the same on both sides, and what
 //! differs is the way through kernel and wall clock. The tools wait in real time: 440 ms for each stray write on a class 4 card.
 
+mod busy;
 mod conclusions;
+mod load;
 mod medium;
 mod model;
 mod tools;
@@ -45,6 +47,9 @@ pub struct Flags {
     /// Instead: what verdicts on databases and loggers promise, against what SQLite and a logger do there.
     #[arg(long, conflicts_with = "conclusions")]
     pub works: bool,
+    /// Instead: what is said of media beside a program that loads processors and disk in bursts.
+    #[arg(long, conflicts_with_all = ["conclusions", "works"])]
+    pub busy: bool,
 }
 
 /// One figure: what the model says and what a tool measured.
@@ -166,10 +171,16 @@ const COURSES: &[Course] = &[
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = Program::build(root)?;
     if flags.conclusions {
-        return conclude(root, &program, flags.write);
+        let (table, wrong) = conclusions::compare(&program)?;
+        return told(root, flags, ("The same conclusions", "conclusions"), &table, &wrong);
     }
     if flags.works {
-        return promised(root, &program, flags);
+        let (table, missed) = works::compare(&program, root, &flags.only)?;
+        return told(root, flags, ("Verdicts against works", "works"), &table, &missed);
+    }
+    if flags.busy {
+        let (table, missed) = busy::compare(&program, root, &flags.only)?;
+        return told(root, flags, ("Beside a busy host", "busy"), &table, &missed);
     }
     let mut rows = Vec::new();
     let wanted = |course: &&Course| flags.only.is_empty() || flags.only.iter().any(|name| name == course.profile);
@@ -194,25 +205,13 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Compares what is concluded, prints the table, and fails if it is not the same.
-fn conclude(root: &Path, program: &Program, write: bool) -> Result<()> {
-    let (table, wrong) = conclusions::compare(program)?;
-    print!("{table}");
-    if write {
-        section::keep(&root.join(PAGE), "The same conclusions", "conclusions", &table)?;
-    }
-    ensure!(wrong.is_empty(), "not concluded alike: {}", wrong.join("; "));
-    Ok(())
-}
-
-/// Compares what verdicts promise with what works do, prints the table, and fails if a promise is too far off.
-fn promised(root: &Path, program: &Program, flags: &Flags) -> Result<()> {
-    let (table, missed) = works::compare(program, root, &flags.only)?;
+/// Prints a table, keeps it if that was asked for, and fails if something is missed.
+fn told(root: &Path, flags: &Flags, (heading, name): (&str, &str), table: &str, missed: &[String]) -> Result<()> {
     print!("{table}");
     if flags.write {
-        section::keep(&root.join(PAGE), "Verdicts against works", "works", &table)?;
+        section::keep(&root.join(PAGE), heading, name, table)?;
     }
-    ensure!(missed.is_empty(), "promised and not done: {}", missed.join("; "));
+    ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
     Ok(())
 }
 

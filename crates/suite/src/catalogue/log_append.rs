@@ -6,12 +6,12 @@
 //! What a cell was asked: `lines_per_s`, `paced_ns`. Metrics: `latency_ns` of a line that came at that pace; `late_lines`: those of them that were durable only
 //! after the next one was due; `iops`: lines a second where none waited for its time.
 
-use record::units::{Bytes, KIB, SECOND_NS};
+use record::units::{KIB, SECOND_NS};
 use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync};
 
 use stats::{RateEstimator, Verdict};
 
-use super::durable::{Durable, JOURNAL_BYTES, LOG_BYTES, PAGE_BYTES, Step, written_bytes};
+use super::durable::{Durable, PAGE_BYTES, Step, ground, written_bytes};
 use super::stretch;
 use crate::doubts::certainty;
 use crate::plan::span_of;
@@ -22,7 +22,7 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 pub struct LogAppend;
 
 /// A line that fits into the last block, and one that needs a new one.
-const OF_LINE: &[Step] = &[Step::LogAgain(4 * KIB), Step::Commit(8 * KIB)];
+const OF_LINE: &[Step] = &[Step::Again(4 * KIB), Step::Commit(8 * KIB)];
 const OF_BLOCK: &[Step] = &[Step::Log(4 * KIB), Step::Commit(16 * KIB)];
 /// At most so many come one right after the other, until their rate is as certain as this.
 const MOST_IN_A_ROW: u64 = 2000;
@@ -43,7 +43,7 @@ impl Test for LogAppend {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "lines", default: "10", about: "lines a second" },
-            Setting { name: "span", default: "16MiB", about: "how much of the middle" },
+            Setting { name: "span", default: "32MiB", about: "how much of a file; a raw medium is used from its middle on" },
             Setting { name: "time", default: "12s", about: "how long" },
             Setting { name: "in_a_row", default: "3s", about: "at most this long lines then come one right after the other" },
         ]
@@ -53,11 +53,7 @@ impl Test for LogAppend {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
-        if span.bytes < JOURNAL_BYTES + LOG_BYTES {
-            cells.skip(format!("journal and log do not fit into {}", Bytes(span.bytes)));
-            return Ok(());
-        }
+        let Some(span) = cells.or_skip(ground(site, settings.size("span")?)) else { return Ok(()) };
         let (lines, paced_ns) = (settings.count("lines")?.clamp(1, 1000), settings.duration_ns("time")?);
         let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
         (params.queue_depth, params.threads, params.sync) = (1, 1, Sync::Data);
