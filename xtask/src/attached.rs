@@ -4,10 +4,13 @@
 //! made (or, where a tool does not tell them, about the requests that its algorithm makes). So chance is the same on both sides, and what
 //! differs is the way through kernel and wall clock. The tools wait in real time: 440 ms for each stray write on a class 4 card.
 
+mod busy;
 mod conclusions;
+mod load;
 mod medium;
 mod model;
 mod tools;
+mod works;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -32,7 +35,7 @@ const SEED: u64 = 1;
 /// What to measure.
 #[derive(clap::Args)]
 pub struct Flags {
-    /// Only these profiles, separated by commas.
+    /// Only these profiles (or file systems, with --works), separated by commas.
     #[arg(long, value_delimiter = ',')]
     pub only: Vec<String>,
     /// Keeps the table in docs/simulated-media.md.
@@ -41,6 +44,12 @@ pub struct Flags {
     /// Instead: what is concluded of four media, simulated and attached, and of a loop device.
     #[arg(long)]
     pub conclusions: bool,
+    /// Instead: what verdicts on databases and loggers promise, against what SQLite and a logger do there.
+    #[arg(long, conflicts_with = "conclusions")]
+    pub works: bool,
+    /// Instead: what is said of media beside a program that loads processors and disk in bursts.
+    #[arg(long, conflicts_with_all = ["conclusions", "works"])]
+    pub busy: bool,
 }
 
 /// One figure: what the model says and what a tool measured.
@@ -162,7 +171,16 @@ const COURSES: &[Course] = &[
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let program = Program::build(root)?;
     if flags.conclusions {
-        return conclude(root, &program, flags.write);
+        let (table, wrong) = conclusions::compare(&program)?;
+        return told(root, flags, ("The same conclusions", "conclusions"), &table, &wrong);
+    }
+    if flags.works {
+        let (table, missed) = works::compare(&program, root, &flags.only)?;
+        return told(root, flags, ("Verdicts against works", "works"), &table, &missed);
+    }
+    if flags.busy {
+        let (table, missed) = busy::compare(&program, root, &flags.only)?;
+        return told(root, flags, ("Beside a busy host", "busy"), &table, &missed);
     }
     let mut rows = Vec::new();
     let wanted = |course: &&Course| flags.only.is_empty() || flags.only.iter().any(|name| name == course.profile);
@@ -187,14 +205,13 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Compares what is concluded, prints the table, and fails if it is not the same.
-fn conclude(root: &Path, program: &Program, write: bool) -> Result<()> {
-    let (table, wrong) = conclusions::compare(program)?;
+/// Prints a table, keeps it if that was asked for, and fails if something is missed.
+fn told(root: &Path, flags: &Flags, (heading, name): (&str, &str), table: &str, missed: &[String]) -> Result<()> {
     print!("{table}");
-    if write {
-        section::keep(&root.join(PAGE), "The same conclusions", "conclusions", &table)?;
+    if flags.write {
+        section::keep(&root.join(PAGE), heading, name, table)?;
     }
-    ensure!(wrong.is_empty(), "not concluded alike: {}", wrong.join("; "));
+    ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
     Ok(())
 }
 

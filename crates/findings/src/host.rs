@@ -1,7 +1,7 @@
 //! What is the host's doing and not the medium's: limits of the link, settings that changed the number, impossible numbers (peers.md
 //! wishes 4 and 12).
 
-use record::units::{BytesPerSecond, KIB, significant};
+use record::units::{BytesPerSecond, KIB, Nanos, significant};
 use record::{Cell, Finding, Flag, Record};
 
 use crate::draft::Draft;
@@ -38,6 +38,12 @@ const LINK_BOUND: f64 = 0.85;
 /// Cells in which the host stood still for so long that nothing is said against the medium from them.
 fn stood_still(record: &Record) -> Vec<&Cell> {
     record.cells.iter().filter(|cell| gate::disturbed(cell).is_some()).collect()
+}
+
+/// Of a cell that was measured twice, what the host did the other time.
+fn measured_twice(cell: &Cell) -> Option<String> {
+    let ns = cell.disturbance.as_ref()?.other_time_stood_still_ns?;
+    Some(format!("{}: measured twice; the other time the host stood still for {}", figure::named(cell), Nanos(ns)))
 }
 
 /// What of the host may have limited the medium.
@@ -101,6 +107,15 @@ fn host(record: &Record) -> Option<Finding> {
         evidence.extend(still.iter().map(|cell| {
             format!("{}: the host stood still for {} % of it", figure::named(cell), significant(100.0 * gate::stood_still_share(cell)))
         }));
+    }
+    let twice: Vec<String> = record.cells.iter().filter_map(measured_twice).collect();
+    if !twice.is_empty() {
+        limits.push(format!(
+            "it stood still itself, so {} of {} cells were measured twice, and the quieter counts",
+            twice.len(),
+            record.cells.len()
+        ));
+        evidence.extend(twice);
     }
     if limits.is_empty() {
         return None;

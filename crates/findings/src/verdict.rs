@@ -2,7 +2,7 @@
 //!
 //! A use has needs; each need holds a figure against three thresholds. The weakest need decides, and it is the reason given.
 
-use record::units::{GIB, KIB, MIB, Nanos, SECOND_NS};
+use record::units::{GIB, KIB, MIB, Nanos, SECOND_NS, significant};
 use record::{Bound, Direction, Finding, Record, Severity};
 
 use crate::conditions::{self, listed};
@@ -252,6 +252,10 @@ fn logger(record: &Record) -> Option<Verdict> {
     let reason = |told: &str, _: u64| format!("{told}; records must be held in memory that long");
     let mut need = Need::at_most(&stalls, [SECOND_NS / 4, SECOND_NS / 2], Some(SECOND_NS), reason, source)?;
     need.evidence.push(stalls::looked_at(record, tests));
+    if let Some(figure) = figure::cells(record, "log-append").find_map(|cell| Figure::of(cell, "iops").filter(|it| it.ci95.is_some())) {
+        need.reason = format!("{}; it makes {} lines a second durable", need.reason, significant(figure.value));
+        need.evidence.push(figure.to_string());
+    }
     weigh(Use::Logger, vec![need], vec![])
 }
 

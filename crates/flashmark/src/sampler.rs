@@ -1,4 +1,4 @@
-//! What the kernel counts of the medium while it is measured, ten times a second, beside the measurement.
+//! What the kernel counts of the medium while it is measured, ten times a second, beside the measurement; and what the host had to do meanwhile.
 //!
 //! Each cell keeps the counters as they stood at up to [`MOST`] moments. When there are more, every second one is left out and from then on
 //! only every second is taken: as they are running totals, nothing between two of them is lost.
@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use host::{DeviceNumber, Roots, StatFile};
-use record::{Counters, Sample, Target};
+use host::{DeviceNumber, Roots, StatFile, Strain};
+use record::{Counters, Disturbance, Sample, Target};
 
 /// Between two looks.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -23,6 +23,7 @@ pub struct Sampler {
 }
 
 struct Shared {
+    roots: Roots,
     stat: StatFile,
     course: Mutex<Course>,
     over: AtomicBool,
@@ -34,9 +35,10 @@ impl Sampler {
     /// For a run that has been measured for `used_ns` before. None where the kernel counts nothing: a simulated medium has no counters.
     pub fn start(target: &Target, used_ns: u64) -> Option<Sampler> {
         let number: DeviceNumber = target.device_number.as_ref()?.parse().ok()?;
-        let stat = StatFile::open(&Roots::default(), number).ok()?;
+        let roots = Roots::default();
+        let stat = StatFile::open(&roots, number).ok()?;
         let began_ns = ring::now_ns().wrapping_sub(used_ns);
-        let shared = Arc::new(Shared { stat, course: Mutex::default(), over: AtomicBool::new(false), began_ns });
+        let shared = Arc::new(Shared { roots, stat, course: Mutex::default(), over: AtomicBool::new(false), began_ns });
         let for_thread = Arc::clone(&shared);
         let look = move || {
             while !for_thread.over.load(Ordering::Relaxed) {
@@ -51,14 +53,16 @@ impl Sampler {
 
     /// A cell begins.
     pub fn begin(&self) {
-        *self.shared.course() = Course { open: true, ..Course::default() };
+        *self.shared.course() = Course { open: true, strain: Strain::now(&self.shared.roots), ..Course::default() };
         self.shared.look(true);
     }
 
-    /// It has ended; what was counted meanwhile.
-    pub fn end(&self) -> Vec<Sample> {
+    /// It has ended; what was counted meanwhile, of the medium and of the host.
+    pub fn end(&self) -> (Vec<Sample>, Disturbance) {
         self.shared.look(true);
-        std::mem::take(&mut *self.shared.course()).samples()
+        let course = std::mem::take(&mut *self.shared.course());
+        let strain = Strain::now(&self.shared.roots).since(&course.strain);
+        (course.samples(), strain)
     }
 }
 
@@ -94,6 +98,8 @@ impl Shared {
 struct Course {
     /// Whether a cell is under way.
     open: bool,
+    /// Of the host when it began.
+    strain: Strain,
     moments: Vec<(u64, Counters)>,
     /// Of so many looks (two to this power) one is kept.
     halvings: u32,

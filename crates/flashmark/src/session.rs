@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{Device, ExtentGuard, IoError, IoErrorKind, WriteBudget};
 use record::units::{Bytes, Nanos};
-use record::{Cell, Ended, Flag, Record, Sample, Severity, Stop};
+use record::{Cell, Disturbance, Ended, Flag, Record, Sample, Severity, Stop};
 use store::{Ending, Entry, Journal, Lock, RunDir};
 use suite::{Event, Listener, Plan, RunEnd, RunOptions, Undo};
 
@@ -76,7 +76,7 @@ impl Sitting {
         let options = RunOptions { seed: request.seed, site: &opened.site, done, used_ns, lost, stop: &stop, anyway: request.anyway, undo };
         let sampler = Sampler::start(&opened.target, used_ns);
         let doubts = Doubts::of(&opened);
-        let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, doubts, activity: HashMap::new() };
+        let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, doubts, seen: HashMap::new() };
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
         watchdog.end();
         drop(screen);
@@ -125,8 +125,8 @@ struct Keeper<'a> {
     /// Looks at the medium's counters beside the measurement.
     sampler: Option<Sampler>,
     doubts: Doubts,
-    /// What was counted during each cell, by its id: one that is revised later keeps it.
-    activity: HashMap<String, Vec<Sample>>,
+    /// What was counted during each cell, by its id, of the medium and of the host: one that is revised later keeps it.
+    seen: HashMap<String, (Vec<Sample>, Disturbance)>,
 }
 
 impl Keeper<'_> {
@@ -138,15 +138,19 @@ impl Keeper<'_> {
                 return None;
             }
             Event::CellFinished { cell, .. } => {
-                let activity = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
-                self.activity.insert(cell.id.clone(), activity);
+                let seen = self.sampler.as_ref().map(Sampler::end).unwrap_or_default();
+                self.seen.insert(cell.id.clone(), seen);
                 cell
             }
             Event::CellRevised { cell } => cell,
             _ => return None,
         };
-        let activity = self.activity.get(&cell.id).cloned().unwrap_or_default();
-        Some(self.doubts.told(Cell { activity, ..(*cell).clone() }))
+        let (activity, strain) = self.seen.get(&cell.id).cloned().unwrap_or_default();
+        let mut cell = Cell { activity, ..(*cell).clone() };
+        if strain != Disturbance::default() {
+            cell.disturbance.get_or_insert_default().add(strain);
+        }
+        Some(self.doubts.told(cell))
     }
 }
 

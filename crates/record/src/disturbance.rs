@@ -37,12 +37,22 @@ pub struct Disturbance {
     /// How often a thread of ours was made to give up its processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempted: Option<u64>,
+    /// Where the host stood still for too much of the cell, it was measured twice, and the quieter one is this: how long the host stood still the other time, in
+    /// nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_time_stood_still_ns: Option<u64>,
 }
 
 /// Standstills that are kept.
 const MOST: usize = 16;
 
 impl Disturbance {
+    /// The share of so much busy time in which the host stood still, 0 to 1.
+    pub fn share(&self, elapsed_ns: u64) -> f64 {
+        let ns = self.stood_still_ns;
+        if ns == 0 { 0.0 } else { ns as f64 / elapsed_ns.max(ns) as f64 }
+    }
+
     /// Adds what was seen in another stretch of the same cell.
     pub fn add(&mut self, other: Disturbance) {
         let sum = |a: Option<u64>, b: Option<u64>| a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0)));
@@ -56,5 +66,6 @@ impl Disturbance {
         self.memory_pressure_us = sum(self.memory_pressure_us, other.memory_pressure_us);
         self.steal_ns = sum(self.steal_ns, other.steal_ns);
         self.preempted = sum(self.preempted, other.preempted);
+        self.other_time_stood_still_ns = sum(self.other_time_stood_still_ns, other.other_time_stood_still_ns);
     }
 }

@@ -23,6 +23,9 @@ use crate::{MemoryUndo, Plan, Site, Stage, Undo, catalogue, is_filling};
 /// Cells that may fail one after the other before the medium is given up.
 const FAILURES_IN_A_ROW: u32 = 3;
 
+/// Where the host stood still for more than this share of a cell, it is measured again.
+const TOO_MUCH: f64 = 0.1;
+
 /// Why the rest is left out.
 const OF_A_FAKE: &str = "the medium is a fake; --anyway measures it all the same";
 
@@ -132,6 +135,11 @@ pub fn run<'a>(
     runner.end
 }
 
+/// The share of a cell in which the host stood still.
+fn stood_still(cell: &Cell) -> f64 {
+    cell.disturbance.as_ref().map_or(0.0, |seen| seen.share(cell.elapsed_ns))
+}
+
 struct Runner<'a> {
     plan: &'a Plan,
     kept: Option<KeptFile>,
@@ -177,8 +185,13 @@ impl Runner<'_> {
             self.end.failed = Some(reason);
             return self.finish(Ended::Error);
         }
-        let Measured { outcome, failed, written_bytes, written_last } = self.measure(index, allotted_ns, medium, stage, listener);
-        self.written_bytes = written_bytes;
+        let measured = self.measure(index, allotted_ns, medium, stage, listener);
+        self.written_bytes = measured.written_bytes;
+        let Measured { outcome, failed, written_last, .. } = if self.is_worth_another(index, &measured, medium) {
+            self.measure_again(index, measured, medium, stage, listener)
+        } else {
+            measured
+        };
         if let Err(reason) = self.mark(planned, &outcome, &written_last, medium, listener) {
             self.end.cells.push(outcome.cell);
             self.end.failed = Some(reason);
@@ -194,6 +207,42 @@ impl Runner<'_> {
             return false;
         }
         goes_on
+    }
+
+    /// Whether the host stood still for too much of a cell, and time and the bytes of the plan allow to measure it once more.
+    fn is_worth_another(&self, index: usize, measured: &Measured, medium: &mut Guarded) -> bool {
+        let (planned, cell) = (&self.plan.cells[index], &measured.outcome.cell);
+        let is_over = cell.stop.cut_short() || measured.outcome.left_out.is_some() || measured.failed.is_some();
+        let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
+        if is_over || is_owed || planned.test == "capacity" || stood_still(cell) <= TOO_MUCH {
+            return false;
+        }
+        let needed_ns = self.elapsed_ns(medium).saturating_add(planned.max_ns).saturating_add(self.later_ns(index));
+        let planned_bytes: u64 = self.plan.cells[..=index].iter().map(|cell| cell.max_written_bytes).sum();
+        let left_bytes = planned_bytes.saturating_sub(self.written_bytes);
+        self.plan.time_limit_ns.is_none_or(|limit| needed_ns <= limit) && planned.max_written_bytes <= left_bytes
+    }
+
+    /// Measures a cell the second time; the quieter one of both, which says so.
+    fn measure_again(
+        &mut self,
+        index: usize,
+        first: Measured,
+        medium: &mut Guarded,
+        stage: &mut dyn Stage,
+        listener: &mut dyn Listener,
+    ) -> Measured {
+        let second = self.measure(index, self.plan.cells[index].max_ns, medium, stage, listener);
+        self.written_bytes = second.written_bytes;
+        let is_better = second.outcome.cell.stop == Stop::Error
+            || second.outcome.cell.stop != Stop::Interrupted && stood_still(&second.outcome.cell) < stood_still(&first.outcome.cell);
+        let written_bytes = first.outcome.cell.written_bytes + second.outcome.cell.written_bytes;
+        let (failed, written_last) = (second.failed.clone(), second.written_last.clone());
+        let (mut kept, other) = if is_better { (second, first) } else { (first, second) };
+        (kept.failed, kept.written_last, kept.outcome.cell.written_bytes) = (failed, written_last, written_bytes);
+        let other_ns = other.outcome.cell.disturbance.map_or(0, |seen| seen.stood_still_ns);
+        kept.outcome.cell.disturbance.get_or_insert_default().other_time_stood_still_ns = Some(other_ns);
+        kept
     }
 
     /// Of a fake nothing else is measured: no figure of it would be worth anything. Each test that is left out is said once.

@@ -296,3 +296,46 @@ fn every_suite_plans_sensibly_everywhere() {
         }
     }
 }
+
+/// The sequential writes of `quick` on a card whose host stands still for these stretches, in seconds since the run began.
+fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd {
+    let profile = medium("a1");
+    let medium = SimDevice::new(&profile, Options { seed: 1, capacity: None, keep_data: true });
+    let site = site(TargetKind::Simulated, medium.facts().clone());
+    let mut plan = plan("quick", &["sequential-write"], &site);
+    plan.cells.retain(|cell| cell.test == "sequential-write");
+    plan.time_limit_ns = Some(limit_s * SECOND_NS);
+    // As if a cell before had written nothing of what it might.
+    plan.cells.insert(0, record::PlannedCell { id: "earlier/1".into(), ..plan.cells[0].clone() });
+    let at = |seconds: f64| (seconds * SECOND_NS as f64) as u64;
+    let stalls = stretches.iter().map(|(from, to)| record::Standstill { from_ns: at(*from), to_ns: at(*to) });
+    let stalled = device::HostStalls::new(medium, stalls);
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(stalled, plan.max_written_bytes()));
+    let mut guarded = ExtentGuard::new(budgeted, plan.writes());
+    let stop = AtomicBool::new(false);
+    let done = vec![record::Cell { id: "earlier/1".into(), written_bytes: 0, ..run_part("a1", "quick", &["sequential-write"], 1).1.cells[0].clone() }];
+    run(&mut guarded, &mut NoStage, &plan, RunOptions { done, ..RunOptions::new(1, &site, &stop) }, &mut ())
+}
+
+#[test]
+fn a_cell_in_too_much_of_which_the_host_stood_still_is_measured_once_more() {
+    let measured = |stretches: &[(f64, f64)], limit_s| {
+        let end = on_a_host_that_stands_still(stretches, limit_s);
+        assert_eq!(end.ended, Ended::Complete);
+        let cell = end.cells.into_iter().find(|cell| cell.test == "sequential-write" && cell.id != "earlier/1").unwrap();
+        let seen = cell.disturbance.clone().unwrap_or_default();
+        (cell.metrics.bps.unwrap().value / 1e6, seen.stood_still_ns, seen.other_time_stood_still_ns, cell.written_bytes)
+    };
+    let (quiet_mbps, still_ns, other_ns, once_bytes) = measured(&[], 60);
+    assert_eq!((still_ns, other_ns), (0, None));
+    // The second time was quiet, and counts.
+    let (mbps, still_ns, other_ns, bytes) = measured(&[(0.5, 1.5)], 60);
+    assert_eq!((still_ns, other_ns), (0, Some(SECOND_NS)));
+    assert!((mbps / quiet_mbps - 1.0).abs() < 0.05 && bytes > once_bytes, "{mbps} {quiet_mbps}, {bytes} {once_bytes}");
+    // The second time was worse: the first counts.
+    let (_, still_ns, other_ns, _) = measured(&[(0.5, 1.5), (7.0, 37.0)], 60);
+    assert_eq!((still_ns, other_ns.is_some_and(|ns| ns > SECOND_NS)), (SECOND_NS, true));
+    // There is no time, or it is not worth it.
+    assert_eq!(measured(&[(0.5, 1.5)], 6).2, None);
+    assert_eq!(measured(&[(0.5, 0.55)], 60).2, None);
+}

@@ -20,7 +20,7 @@ const MEDIA: [&str; 4] = ["sd-class4", "class10-bypass", "a1", "fake-wrap"];
 const OF_THE_RUN: [&str; 5] = ["host", "impossible", "health", "wear", "usb-split"];
 
 /// Conclusions that call a medium a cheat.
-const CHEATS: [&str; 11] = [
+pub const CHEATS: [&str; 11] = [
     "span-cache",
     "small-span",
     "compression",

@@ -61,7 +61,7 @@ pub fn open(roots: Roots, found: BlockTarget, request: &Request) -> Result<Opene
         link_bps: link_bps(target.link.as_ref()),
         memory_bps: host.memory_bps,
     };
-    let flags = [found.flags().to_vec(), doubts(&host)].concat();
+    let flags = [found.flags().to_vec(), doubts(&host, &roots)].concat();
     let disk = found.medium().cloned();
     Ok(Opened {
         site,

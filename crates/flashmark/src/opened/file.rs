@@ -96,7 +96,7 @@ fn assemble(roots: Roots, found: &Found, request: &Request, device: RealDevice, 
         link_bps: link_bps(target.link.as_ref()),
         memory_bps: host.memory_bps,
     };
-    flags.extend(doubts(&host));
+    flags.extend(doubts(&host, &roots));
     let disk = found.medium().cloned();
     let watch = Some(device.watch());
     Opened {

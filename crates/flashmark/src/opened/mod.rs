@@ -276,8 +276,12 @@ fn machine(roots: &Roots) -> Host {
 }
 
 /// Doubts that the machine itself raises.
-fn doubts(host: &Host) -> Vec<Flag> {
+fn doubts(host: &Host, roots: &Roots) -> Vec<Flag> {
     let mut flags = Vec::new();
+    if !host::Strain::now(roots).tells_pressure() {
+        let text = "this kernel does not tell how long tasks wait for processors and memory (no /proc/pressure); what the host did is told from timers alone";
+        flags.push(Flag::Note { text: text.into() });
+    }
     let load_per_core = host.load.zip(host.cpus).map(|(load, cpus)| load / f64::from(cpus.max(1)));
     if let Some(load_per_core) = load_per_core.filter(|load| *load > BUSY_LOAD) {
         flags.push(Flag::BusyHost { load_per_core });

@@ -1,14 +1,19 @@
 //! `log-append`: lines that a logger appends at a steady pace, each durable before it counts, as `fsync` after each line makes it on ext4: the last block
 //! of the file again, the file system's journal, a flush, its commit block, a flush. What counts is how late a line is, from when it was due until it
-//! was durable: a medium that stands still makes all lines late that were due meanwhile.
+//! was durable: a medium that stands still makes all lines late that were due meanwhile. Then lines come one right after the other: what a medium puts off
+//! until nobody waits, it cannot put off then.
 //!
-//! What a cell was asked: `lines_per_s`. Metrics: `latency_ns` of a line; `late_lines`: those that were durable only after the next one was due.
+//! What a cell was asked: `lines_per_s`, `paced_ns`. Metrics: `latency_ns` of a line that came at that pace; `late_lines`: those of them that were durable only
+//! after the next one was due; `iops`: lines a second where none waited for its time.
 
-use record::units::{Bytes, KIB, MIB, SECOND_NS};
+use record::units::{KIB, SECOND_NS};
 use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync};
 
-use super::durable::{Durable, JOURNAL_BYTES, LOG_BYTES, PAGE_BYTES, Step, written_bytes};
+use stats::{RateEstimator, Verdict};
+
+use super::durable::{Durable, PAGE_BYTES, Step, ground, written_bytes};
 use super::stretch;
+use crate::doubts::certainty;
 use crate::plan::span_of;
 use crate::tally::latency;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
@@ -17,8 +22,11 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 pub struct LogAppend;
 
 /// A line that fits into the last block, and one that needs a new one.
-const OF_LINE: &[Step] = &[Step::LogAgain(4 * KIB), Step::Journal(8 * KIB), Step::Flush, Step::Journal(4 * KIB), Step::Flush];
-const OF_BLOCK: &[Step] = &[Step::Log(4 * KIB), Step::Journal(8 * KIB), Step::Flush, Step::Journal(4 * KIB), Step::Flush];
+const OF_LINE: &[Step] = &[Step::Again(4 * KIB), Step::Commit(8 * KIB)];
+const OF_BLOCK: &[Step] = &[Step::Log(4 * KIB), Step::Commit(16 * KIB)];
+/// At most so many come one right after the other, until their rate is as certain as this.
+const MOST_IN_A_ROW: u64 = 2000;
+const CERTAINTY: f64 = 0.05;
 /// Lines of 200 bytes in a block, about.
 const LINES_PER_BLOCK: u64 = 20;
 
@@ -35,8 +43,9 @@ impl Test for LogAppend {
     fn settings(&self) -> &'static [Setting] {
         &[
             Setting { name: "lines", default: "10", about: "lines a second" },
-            Setting { name: "span", default: "16MiB", about: "how much of the middle" },
-            Setting { name: "time", default: "15s", about: "how long" },
+            Setting { name: "span", default: "32MiB", about: "how much of a file; a raw medium is used from its middle on" },
+            Setting { name: "time", default: "12s", about: "how long" },
+            Setting { name: "in_a_row", default: "3s", about: "at most this long lines then come one right after the other" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -44,66 +53,116 @@ impl Test for LogAppend {
     }
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
-        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
-        if span.bytes < JOURNAL_BYTES + LOG_BYTES + MIB {
-            cells.skip(format!("journal and log do not fit into {}", Bytes(span.bytes)));
-            return Ok(());
-        }
-        let (lines, max_ns) = (settings.count("lines")?.clamp(1, 1000), settings.duration_ns("time")?);
+        let Some(span) = cells.or_skip(ground(site, settings.size("span")?)) else { return Ok(()) };
+        let (lines, paced_ns) = (settings.count("lines")?.clamp(1, 1000), settings.duration_ns("time")?);
         let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, PAGE_BYTES);
         (params.queue_depth, params.threads, params.sync) = (1, 1, Sync::Data);
-        params.other.insert("lines_per_s".to_owned(), lines as f64);
-        let most_lines = (max_ns as f64 / SECOND_NS as f64 * lines as f64) as u64 + 1;
-        cells.add(params, max_ns, most_lines * written_bytes(OF_BLOCK));
+        params.other.extend([("lines_per_s".to_owned(), lines as f64), ("paced_ns".to_owned(), paced_ns as f64)]);
+        let most_lines = (paced_ns as f64 / SECOND_NS as f64 * lines as f64) as u64 + 1 + MOST_IN_A_ROW;
+        cells.add(params, paced_ns + settings.duration_ns("in_a_row")?, most_lines * written_bytes(OF_BLOCK));
         Ok(())
     }
 
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
+        // A run that is short of time shortens both alike.
+        let paced_ns = (cell.setting("paced_ns") / cell.max_ns.max(1) as f64 * bench.allotted_ns as f64) as u64;
         let pace_ns = SECOND_NS / (cell.setting("lines_per_s") as u64).max(1);
-        let most_lines = bench.allotted_ns / pace_ns;
         let mut work = Durable::new(cell, span_of(cell), bench);
-        let started_ns = device::Device::now(work.bench.medium);
-        let (mut histogram, mut worst_ns, mut late) = (Histogram::default(), 0, 0);
-        let mut stop = Stop::Ops;
-        for line in 0..most_lines {
-            let due_ns = started_ns + line * pace_ns;
-            let now_ns = device::Device::now(work.bench.medium);
-            stretch::rest(due_ns.saturating_sub(now_ns), work.bench);
-            if work.bench.must_stop() {
-                stop = Stop::Interrupted;
-                break;
-            }
-            if work.bench.time_left_ns() == 0 {
-                stop = Stop::Time;
-                break;
-            }
-            work.bench.part(line as f64 / most_lines as f64, (line + 1) as f64 / most_lines as f64);
-            let steps = if line % LINES_PER_BLOCK == 0 { OF_BLOCK } else { OF_LINE };
-            let Some(_) = work.go(steps) else { break };
-            let took_ns = device::Device::now(work.bench.medium).saturating_sub(due_ns);
-            histogram.record(took_ns);
-            worst_ns = worst_ns.max(took_ns);
-            late += u64::from(took_ns > pace_ns);
-        }
+        let mut lines = Lines::default();
+        let stop = paced(&mut work, &mut lines, pace_ns, paced_ns);
+        let stop = if stop == Stop::Time || stop == Stop::Ops { in_a_row(&mut work, &mut lines).unwrap_or(stop) } else { stop };
         let mut outcome = work.outcome;
         outcome.end(stop, None);
-        tell(&mut outcome, histogram, worst_ns, late);
+        lines.tell(&mut outcome);
         outcome
     }
 }
 
-fn tell(outcome: &mut Outcome, histogram: Histogram, worst_ns: u64, late: u64) {
-    let n = histogram.len();
-    if n == 0 {
-        return;
+/// Lines that come every `pace_ns`, for so long; why it ended.
+fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: u64) -> Stop {
+    let started_ns = device::Device::now(work.bench.medium);
+    let share = paced_ns as f64 / work.bench.allotted_ns.max(1) as f64;
+    let most = paced_ns / pace_ns;
+    for number in 0..most {
+        let due_ns = started_ns + number * pace_ns;
+        let early_ns = due_ns.saturating_sub(device::Device::now(work.bench.medium));
+        stretch::rest(early_ns, work.bench);
+        if work.bench.must_stop() {
+            return Stop::Interrupted;
+        }
+        if device::Device::now(work.bench.medium) >= started_ns + paced_ns {
+            return Stop::Time;
+        }
+        work.bench.part(share * number as f64 / most as f64, share * (number + 1) as f64 / most as f64);
+        let Some(busy_ns) = lines.write(work) else { return work.outcome.cell.stop };
+        let took_ns = device::Device::now(work.bench.medium).saturating_sub(due_ns);
+        lines.count(took_ns, pace_ns);
+        if early_ns == 0 {
+            lines.rate.push(busy_ns);
+        }
     }
-    let cell = &mut outcome.cell;
-    cell.metrics.latency_ns = Some(latency(&histogram, worst_ns));
-    cell.metrics.other.insert("late_lines".to_owned(), Estimate { value: late as f64, ci95: None, n });
-    cell.elapsed_ns = (histogram.mean() * n as f64) as u64;
-    cell.histogram = Some(histogram);
-    if n < 30 {
-        cell.flags.push(Flag::TooFewSamples { n });
+    Stop::Ops
+}
+
+/// Lines one right after the other until their rate is certain; why it ended, if it was not its own doing.
+fn in_a_row(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
+    let rule = certainty(CERTAINTY, SECOND_NS / 2);
+    for _ in 0..MOST_IN_A_ROW {
+        if work.bench.must_stop() {
+            return Some(Stop::Interrupted);
+        }
+        if work.bench.time_left_ns() == 0 || rule.judge(lines.rate.total_ns(), &lines.rate, None) == Verdict::Converged {
+            return None;
+        }
+        let Some(busy_ns) = lines.write(work) else { return Some(work.outcome.cell.stop) };
+        lines.rate.push(busy_ns);
+    }
+    None
+}
+
+/// What came of the lines.
+#[derive(Default)]
+struct Lines {
+    written: u64,
+    /// Of those that came at their pace, from when they were due.
+    histogram: Histogram,
+    worst_ns: u64,
+    late: u64,
+    /// Of those before which the medium had no rest.
+    rate: RateEstimator,
+}
+
+impl Lines {
+    /// Makes the next one durable; how long that kept the medium busy, in nanoseconds.
+    fn write(&mut self, work: &mut Durable<'_, '_>) -> Option<u64> {
+        let steps = if self.written.is_multiple_of(LINES_PER_BLOCK) { OF_BLOCK } else { OF_LINE };
+        self.written += 1;
+        Some(work.go(steps)?.max(1))
+    }
+
+    fn count(&mut self, took_ns: u64, pace_ns: u64) {
+        self.histogram.record(took_ns);
+        self.worst_ns = self.worst_ns.max(took_ns);
+        self.late += u64::from(took_ns > pace_ns);
+    }
+
+    fn tell(self, outcome: &mut Outcome) {
+        let n = self.histogram.len();
+        if n == 0 {
+            return;
+        }
+        let cell = &mut outcome.cell;
+        let (rate, in_a_row) = (self.rate.estimate(), self.rate.events());
+        let ci95 = rate.as_ref().map(|rate| [rate.ci95.low, rate.ci95.high]);
+        let per_second = in_a_row as f64 * 1e9 / self.rate.total_ns().max(1) as f64;
+        cell.metrics.iops = (in_a_row > 0).then_some(Estimate { value: per_second, ci95, n: in_a_row });
+        cell.metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
+        cell.metrics.other.insert("late_lines".to_owned(), Estimate { value: self.late as f64, ci95: None, n });
+        cell.elapsed_ns = (self.histogram.mean() * n as f64) as u64;
+        cell.histogram = Some(self.histogram);
+        if n < 30 || ci95.is_none() {
+            cell.flags.push(Flag::TooFewSamples { n: n.min(in_a_row) });
+        }
     }
 }
 
@@ -121,7 +180,7 @@ mod tests {
             number += 1;
             if number == 200 { 450 * MILLISECOND_NS } else { MILLISECOND_NS }
         };
-        let ran = Bed::raw(GIB, stalls).run(&["log-append time=10s"]);
+        let ran = Bed::raw(GIB, stalls).run(&["log-append time=10s in_a_row=1s"]);
         let cell = ran.cell("log-append/1");
         let latency = cell.metrics.latency_ns.as_ref().unwrap();
         assert_eq!((latency.n, latency.p50.unwrap() / MILLISECOND_NS), (100, 5));
@@ -129,11 +188,14 @@ mod tests {
         assert!((450..460).contains(&(latency.max / MILLISECOND_NS)), "{}", latency.max);
         assert_eq!(ran.other("log-append/1", "late_lines"), 4.0);
         assert!((8900..9050).contains(&(ran.idle_ns / MILLISECOND_NS)), "{}", ran.idle_ns);
+        // Three writes and two flushes, for the half second that is asked for at least.
+        let rate = cell.metrics.iops.unwrap();
+        assert!((rate.value - 200.0).abs() < 1.0 && rate.n == 100, "{rate:?}");
     }
 
     #[test]
     fn a_medium_that_cannot_keep_the_pace_is_measured_as_long_as_any_other() {
-        let ran = Bed::raw(GIB, |_, _| 200 * MILLISECOND_NS).run(&["log-append time=10s"]);
+        let ran = Bed::raw(GIB, |_, _| 200 * MILLISECOND_NS).run(&["log-append time=10s in_a_row=1s"]);
         let cell = ran.cell("log-append/1");
         assert_eq!(cell.metrics.latency_ns.as_ref().unwrap().n, 10);
         assert_eq!(cell.stop, Stop::Time);

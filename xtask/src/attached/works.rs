@@ -1,0 +1,273 @@
+//! `cargo xtask attached --works`: what verdicts on databases and loggers promise, against what the works `sqlite` and `logger` do on the same medium: simulated
+//! media as block devices with an ext4, and directories of real file systems.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use record::units::significant;
+use record::{Cell, Record};
+use tempfile::TempDir;
+
+use super::medium::{Medium, Program, tool};
+use super::tools::run_flashmark;
+
+/// What a verdict says may be so many times what the work does, or the other way round.
+const FACTOR: f64 = 1.5;
+
+/// Controllers that map allocation units, with one to five of them open and with a short way; that map pages; a disk; a volatile cache.
+const MEDIA: [&str; 8] = ["sd-class4", "class6", "class10-bypass", "usb2-kingston", "a1", "emmc", "disk-5400", "flush-liar"];
+
+/// File systems of which a directory is the target. What is below them is attached, too: the storage of a small machine may answer within a tenth of
+/// a millisecond, and then what kernel and SQLite take themselves decides.
+const FILE_SYSTEMS: [&str; 2] = ["ext4", "xfs"];
+const BELOW: &str = "a1";
+/// How often a real file system is asked both, in turn: whatever else the machine does comes and goes. The medians count.
+const TURNS: usize = 3;
+
+/// What is promised and what does it: test, form of its cell, finding that says it; work, form of its cell, settings.
+struct Promise {
+    what: &'static str,
+    test: (&'static str, Option<&'static str>),
+    finding: &'static str,
+    work: (&'static str, &'static str),
+    settings: &'static [&'static str],
+}
+
+const PROMISES: [Promise; 3] = [
+    Promise {
+        what: "commits a second, rollback journal",
+        test: ("commit", Some("rollback")),
+        finding: "verdict-database",
+        work: ("sqlite", "delete"),
+        settings: &["journal=delete", "max_time=20s"],
+    },
+    Promise {
+        what: "commits a second, write-ahead log",
+        test: ("commit", Some("wal")),
+        finding: "verdict-database",
+        work: ("sqlite", "wal"),
+        settings: &["journal=wal", "max_time=20s"],
+    },
+    Promise {
+        what: "durable lines a second",
+        test: ("log-append", None),
+        finding: "verdict-logger",
+        work: ("logger", "commit"),
+        settings: &["max_time=15s"],
+    },
+];
+
+/// A figure of one side with its interval.
+#[derive(Clone, Copy)]
+struct Rate {
+    value: f64,
+    ci95: Option<[f64; 2]>,
+}
+
+impl Rate {
+    fn of(cell: &Cell) -> Result<Rate> {
+        let iops = cell.metrics.iops.with_context(|| format!("{} has no rate", cell.id))?;
+        Ok(Rate { value: iops.value, ci95: iops.ci95 })
+    }
+
+    fn text(self) -> String {
+        let ends = self.ci95.map(|[low, high]| format!(" ({} to {})", significant(low), significant(high)));
+        format!("{}{}", significant(self.value), ends.unwrap_or_default())
+    }
+}
+
+/// One promise on one medium.
+struct Row {
+    medium: String,
+    promise: &'static Promise,
+    said: Rate,
+    done: Rate,
+}
+
+impl Row {
+    fn ratio(&self) -> f64 {
+        self.said.value / self.done.value
+    }
+
+    fn holds(&self) -> bool {
+        (1.0 / FACTOR..=FACTOR).contains(&self.ratio())
+    }
+
+    fn line(&self) -> String {
+        let (what, said, done, ratio) = (self.promise.what, self.said.text(), self.done.text(), self.ratio());
+        let word = if self.holds() { "holds" } else { "**missed**" };
+        format!("| {} | {what} | {said} | {done} | {ratio:.2} | {word} |", self.medium)
+    }
+}
+
+/// The table, and what is missed. `only`: these profiles, or these file systems.
+pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(String, Vec<String>)> {
+    let wanted = |name: &&str| only.is_empty() || only.iter().any(|wanted| wanted == name);
+    let mut rows = Vec::new();
+    let mut keep = |found: Vec<Row>| {
+        found.iter().for_each(|row| eprintln!("{}", row.line()));
+        rows.extend(found);
+    };
+    let is_asked = |name: &&str| if only.is_empty() { MEDIA.contains(name) } else { wanted(name) };
+    for profile in sim::Profile::all().iter().map(sim::Profile::name).filter(is_asked) {
+        keep(attached(program, root, profile)?);
+    }
+    for kind in FILE_SYSTEMS.iter().filter(|name| wanted(name)) {
+        keep(on_file_system(program, root, kind)?);
+    }
+    ensure!(!rows.is_empty(), "no such profile or file system");
+    let mut table =
+        "`cargo xtask attached --works`; target: within a factor of 1.5. Verdict and work had the same medium, one after the other.\n\n\
+        | medium | what | verdict (95 % interval) | work (95 % interval) | ratio | |\n|---|---|---:|---:|---:|---|\n"
+            .to_owned();
+    rows.iter().try_for_each(|row| writeln!(table, "{}", row.line()))?;
+    let missed = rows.iter().filter(|row| !row.holds()).map(|row| format!("{}: {}", row.medium, row.promise.what)).collect();
+    Ok((table, missed))
+}
+
+/// A simulated medium: what is said of the raw medium, then what the works do on an ext4 of it.
+fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
+    let medium = Medium::attach(program, profile)?;
+    let said = verdicts(program, &[&medium.node, "--erase", &medium.node, "--yes"])?;
+    let mounted = Mounted::make(root, "ext4", Path::new(&medium.node))?;
+    let done = works(&mounted)?;
+    let row = |((promise, said), done)| Row { medium: profile.to_owned(), promise, said, done };
+    Ok(PROMISES.iter().zip(said).zip(done).map(row).collect())
+}
+
+/// A real file system: what is said of a directory on it, then what the works do there, in turn.
+fn on_file_system(program: &Program, root: &Path, kind: &str) -> Result<Vec<Row>> {
+    let medium = Medium::attach(program, BELOW)?;
+    let mounted = Mounted::make(root, kind, Path::new(&medium.node))?;
+    let (mut said, mut done) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        said.push(verdicts(program, &[&mounted.point().display().to_string()])?);
+        done.push(works(&mounted)?);
+    }
+    let row = |(at, promise)| Row {
+        medium: format!("a directory, {kind} on {BELOW}"),
+        promise,
+        said: middle(said.iter().map(|rates| rates[at])),
+        done: middle(done.iter().map(|rates| rates[at])),
+    };
+    Ok(PROMISES.iter().enumerate().map(row).collect())
+}
+
+/// The one in the middle.
+fn middle(rates: impl Iterator<Item = Rate>) -> Rate {
+    let mut rates: Vec<Rate> = rates.collect();
+    rates.sort_by(|a, b| a.value.total_cmp(&b.value));
+    rates[rates.len() / 2]
+}
+
+/// What the verdicts say, in the order of [`PROMISES`]; an error where a verdict does not quote its figure.
+fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
+    let home = tempfile::tempdir()?;
+    let words = [target, &["--only=commit,log-append"]].concat();
+    let record: Record = serde_json::from_value(run_flashmark(program, home.path(), &words)?)?;
+    let said = |promise: &Promise| {
+        let (test, form) = promise.test;
+        let is_it = |cell: &&Cell| cell.test == test && cell.params.form.as_deref() == form;
+        let rate = Rate::of(record.cells.iter().find(is_it).with_context(|| format!("there is no cell of {test}"))?)?;
+        let figure = significant(rate.value);
+        let verdict = record.findings.iter().find(|finding| finding.id == promise.finding);
+        let verdict = verdict.with_context(|| format!("there is no {}", promise.finding))?;
+        let quotes = verdict.statement.contains(&figure) || verdict.evidence.iter().any(|line| line.contains(&figure));
+        ensure!(quotes, "{} does not say {figure}: {}", promise.finding, verdict.statement);
+        Ok(rate)
+    };
+    PROMISES.iter().map(said).collect()
+}
+
+/// What the works do, in the order of [`PROMISES`].
+fn works(mounted: &Mounted) -> Result<Vec<Rate>> {
+    let itself = std::env::current_exe()?;
+    let itself = itself.to_str().context("the name of this program")?;
+    let done = |promise: &Promise| {
+        let (work, form) = promise.work;
+        let directory = tempfile::tempdir_in(mounted.point())?;
+        let settings: Vec<String> = promise.settings.iter().map(|setting| format!("--set={setting}")).collect();
+        let mut words = vec![itself, "work", work, directory.path().to_str().context("a directory's name")?];
+        words.extend(settings.iter().map(String::as_str));
+        let cells: Vec<Cell> = serde_json::from_str(&tool(&words)?)?;
+        let cell = cells.iter().find(|cell| cell.params.form.as_deref() == Some(form));
+        Rate::of(cell.with_context(|| format!("{work} has no {form}"))?)
+    };
+    PROMISES.iter().map(done).collect()
+}
+
+/// A fresh file system; unmounted when dropped.
+struct Mounted(TempDir);
+
+impl Mounted {
+    fn make(root: &Path, kind: &str, node: &Path) -> Result<Mounted> {
+        // What would be written later, while something is measured, is written now; on a slow card only as much as is needed.
+        let options: &[&str] = match kind {
+            "ext4" => &["-q", "-F", "-b4096", "-N65536", "-Jsize=32", "-Elazy_itable_init=0,lazy_journal_init=0,nodiscard"],
+            _ => &["-q", "-f", "-K"],
+        };
+        let point = tempfile::tempdir_in(root.join("target"))?;
+        succeeds(Command::new(format!("mkfs.{kind}")).args(options).arg(node))?;
+        succeeds(Command::new("mount").args(["-o", "noatime"]).arg(node).arg(point.path()))?;
+        let mounted = Mounted(point);
+        let device = node.file_name().unwrap_or_default().to_string_lossy();
+        before_everything_ordinary(&format!("jbd2/{device}-"))?;
+        Ok(mounted)
+    }
+
+    fn point(&self) -> PathBuf {
+        self.0.path().to_owned()
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if let Err(error) = succeeds(Command::new("umount").arg(self.0.path())) {
+            // What is mounted must not be removed with the directory.
+            self.0.disable_cleanup(true);
+            eprintln!("{} is still mounted: {error:#}", self.0.path().display());
+        }
+    }
+}
+
+/// The kernel threads whose name begins so, as the works themselves: a commit waits for the file system's journal, and not for who else has the processor.
+fn before_everything_ordinary(name: &str) -> Result<()> {
+    for process in fs::read_dir("/proc")?.flatten() {
+        if fs::read_to_string(process.path().join("comm")).is_ok_and(|comm| comm.starts_with(name)) {
+            succeeds(Command::new("chrt").args(["--fifo", "--pid", "5"]).arg(process.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+fn succeeds(command: &mut Command) -> Result<()> {
+    let output = command.output().with_context(|| format!("{command:?} does not start"))?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(said: f64, done: f64) -> Row {
+        let rate = |value| Rate { value, ci95: Some([value * 0.9, value * 1.1]) };
+        Row { medium: "a1".into(), promise: &PROMISES[2], said: rate(said), done: rate(done) }
+    }
+
+    #[test]
+    fn a_promise_may_be_a_factor_off_to_either_side_and_no_more() {
+        assert!(row(149.0, 100.0).holds() && row(67.0, 100.0).holds());
+        assert!(!row(151.0, 100.0).holds() && !row(66.0, 100.0).holds());
+        insta::assert_snapshot!(row(151.0, 100.0).line(), @"| a1 | durable lines a second | 151 (136 to 166) | 100 (90.0 to 110) | 1.51 | **missed** |");
+    }
+
+    #[test]
+    fn of_turns_the_middle_counts() {
+        let rates = [3.0, 90.0, 2.0].map(|value| Rate { value, ci95: None });
+        assert_eq!(middle(rates.into_iter()).value, 3.0);
+    }
+}
