@@ -7,7 +7,7 @@
 //! after the next one was due; `iops`: lines a second where none waited for its time.
 
 use record::units::{KIB, SECOND_NS};
-use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync};
+use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Standstill, Stop, Sync};
 
 use stats::{RateEstimator, Verdict};
 
@@ -69,7 +69,9 @@ impl Test for LogAppend {
         let pace_ns = SECOND_NS / (cell.setting("lines_per_s") as u64).max(1);
         let mut work = Durable::new(cell, span_of(cell), bench);
         let mut lines = Lines::default();
+        let started_ns = device::Device::now(work.bench.medium);
         let stop = paced(&mut work, &mut lines, pace_ns, paced_ns);
+        lines.count_all(pace_ns, &device::Device::standstills(work.bench.medium, started_ns));
         let stop = if stop == Stop::Time || stop == Stop::Ops { in_a_row(&mut work, &mut lines).unwrap_or(stop) } else { stop };
         let mut outcome = work.outcome;
         outcome.end(stop, None);
@@ -95,8 +97,7 @@ fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: 
         }
         work.bench.part(share * number as f64 / most as f64, share * (number + 1) as f64 / most as f64);
         let Some(busy_ns) = lines.write(work) else { return work.outcome.cell.stop };
-        let took_ns = device::Device::now(work.bench.medium).saturating_sub(due_ns);
-        lines.count(took_ns, pace_ns);
+        lines.paced.push([due_ns, device::Device::now(work.bench.medium)]);
         if early_ns == 0 {
             lines.rate.push(busy_ns);
         }
@@ -124,6 +125,8 @@ fn in_a_row(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
 #[derive(Default)]
 struct Lines {
     written: u64,
+    /// When those that came at their pace were due, and when they were durable; until they are counted.
+    paced: Vec<[u64; 2]>,
     /// Of those that came at their pace, from when they were due.
     histogram: Histogram,
     worst_ns: u64,
@@ -138,6 +141,19 @@ impl Lines {
         let steps = if self.written.is_multiple_of(LINES_PER_BLOCK) { OF_BLOCK } else { OF_LINE };
         self.written += 1;
         Some(work.go(steps)?.max(1))
+    }
+
+    /// Counts them, but for those that the host made late: what was due or under way while it stood still, and what waited behind that.
+    fn count_all(&mut self, pace_ns: u64, stalls: &[Standstill]) {
+        let mut hosts_until_ns = 0;
+        for [due_ns, done_ns] in std::mem::take(&mut self.paced) {
+            let is_hosts = due_ns < hosts_until_ns || stalls.iter().any(|stall| stall.from_ns < done_ns && stall.to_ns > due_ns);
+            if is_hosts {
+                hosts_until_ns = done_ns;
+            } else {
+                self.count(done_ns.saturating_sub(due_ns), pace_ns);
+            }
+        }
     }
 
     fn count(&mut self, took_ns: u64, pace_ns: u64) {
@@ -191,6 +207,15 @@ mod tests {
         // Three writes and two flushes, for the half second that is asked for at least.
         let rate = cell.metrics.iops.unwrap();
         assert!((rate.value - 200.0).abs() < 1.0 && rate.n == 100, "{rate:?}");
+    }
+
+    #[test]
+    fn lines_that_the_host_made_late_do_not_count() {
+        // The host stands still from 1050 to 1350: the line under way then, those due meanwhile, and one that waited behind them are its own.
+        let paced = vec![[900, 910], [1000, 1360], [1100, 1370], [1200, 1380], [1300, 1405], [1400, 1415], [1500, 1510]];
+        let mut lines = Lines { paced, ..Lines::default() };
+        lines.count_all(100, &[Standstill { from_ns: 1050, to_ns: 1350 }]);
+        assert_eq!((lines.histogram.len(), lines.worst_ns, lines.late), (2, 10, 0));
     }
 
     #[test]

@@ -16,6 +16,18 @@ fn a_row_says_whether_it_holds() {
     assert!(text.contains("| x | under 1 % | 5.00 % | 20 | **missed** |") && text.contains("1 of 2 rows hold. Missed: x."), "{text}");
 }
 
+/// Six media a row of caches, pauses and a host that stands still.
+#[test]
+fn fakes_are_told_and_clean_media_cleared_whatever_lies_between() {
+    let part = troubled::hold(7, 0.02);
+    let wanted = |row: &&row::Row| row.what.starts_with("fakes") || row.what.starts_with("genuine") || row.what.contains("flush");
+    for row in part.rows.iter().filter(wanted) {
+        assert!(row.n > 0 && row.holds(), "{row:?}\n{}", part.wrong.iter().map(Wrong::shown).collect::<String>());
+    }
+    let falsely: f64 = part.rows.iter().filter(|row| row.what.ends_with("claimed of clean media")).map(|row| row.of).sum();
+    assert!(falsely <= 1.0, "{falsely} false claims of 6 clean media");
+}
+
 #[test]
 fn the_same_seed_draws_the_same_media() {
     for trick in trick::Trick::ALL {

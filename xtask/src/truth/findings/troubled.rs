@@ -1,6 +1,7 @@
 //! Media behind volatile caches, with pauses, costly flushes and odd allocation units, on hosts that stand still: fakes and tricks are found all the same,
 //! nothing is falsely said of the others, and the host changes no verdict.
 
+use ::findings::Use;
 use record::units::SECOND_NS;
 use record::{Finding, Record, Severity};
 use suite::catalogue::capacity::trial::{Geometry, Kind};
@@ -178,41 +179,69 @@ fn accusations(seed: u64, many: u64, part: &mut Part) {
     row("a standstill, an error, an impossible number".into(), &["standstill", "io-error", "impossible", "counterfeit-hints"]);
 }
 
-/// What a run comes to: each use with its level, what stands against the medium, and whether its flush lies.
-fn verdict(record: &Record) -> Vec<String> {
-    let level = |finding: &Finding| finding.statement.split([':', ',', '.']).next().unwrap_or_default().to_owned();
-    let uses = record.findings.iter().filter(|finding| finding.id.starts_with("verdict-")).map(level);
-    let against = |finding: &&Finding| Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()));
-    let blame = record.findings.iter().filter(against).map(|finding| finding.id.clone());
-    uses.chain(blame).collect()
+/// Uses that every medium is judged for.
+const USES: [Use; 5] = [Use::RootDisk, Use::Camera, Use::Video { mbit: 50 }, Use::Logger, Use::Database];
+const LEVELS: [&str; 4] = ["Unusable", "Poor", "Usable", "Good"];
+
+/// What a run comes to.
+#[derive(PartialEq)]
+struct Verdict {
+    /// How good it is for each use; none where that is not said, or not flatly.
+    levels: [Option<&'static str>; 5],
+    /// What stands against it.
+    blame: Vec<String>,
+}
+
+impl Verdict {
+    fn of(record: &Record) -> Verdict {
+        let judged = ::findings::conclude_for(record, &USES);
+        let told: Vec<&Finding> = judged.iter().filter(|finding| finding.id.starts_with("verdict-")).collect();
+        let level = |wanted: Use| {
+            let finding = told.iter().find(|finding| finding.statement.contains(&format!(" as {wanted}")))?;
+            let is_flat = !finding.statement.contains("as far as the few samples tell");
+            LEVELS.into_iter().find(|level| is_flat && finding.statement.starts_with(&format!("{level} as ")))
+        };
+        let is_blame = |finding: &&Finding| Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()));
+        Verdict { levels: USES.map(level), blame: judged.iter().filter(is_blame).map(|finding| finding.id.clone()).collect() }
+    }
+
+    /// What is said otherwise than by `other`, or against the medium and not by it.
+    fn otherwise(&self, other: &Verdict) -> Option<String> {
+        let uses = USES.iter().zip(self.levels.iter().zip(&other.levels)).filter_map(|(wanted, (level, other))| {
+            let (level, other) = (level.as_ref()?, other.as_ref()?);
+            (level != other).then(|| format!("as {wanted} {level}, not {other}"))
+        });
+        let blame = self.blame.iter().filter(|id| !other.blame.contains(id)).cloned();
+        let said: Vec<String> = uses.chain(blame).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    /// Whether something that `other` says of a use is not said.
+    fn withholds(&self, other: &Verdict) -> bool {
+        self.levels.iter().zip(&other.levels).any(|(level, other)| level.is_none() && other.is_some())
+    }
 }
 
 /// The same medium under `standard`, with and without what the host did; and with another seed, which shows what chance alone changes.
 fn verdicts(seed: u64, many: u64, part: &mut Part) {
     let standard = Suite::built_in("standard").expect("it comes with the program");
-    let seen = each(many, |number| {
+    let (mut lies, mut by_host, mut by_chance, mut withheld) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (drawn, [record, quiet, again]) in each(many, |number| {
         let drawn = clean(seed, number);
-        let record = drawn.look(&standard);
-        let lies =
-            of_flush(&record, "does not wait for flash").map(|finding| drawn.wrong("an honest flush called a lie", &finding.statement));
-        let quiet = Drawn { trouble: drawn.trouble.on_a_quiet_host(), ..clean(seed, number) };
-        let again = Drawn { seed: drawn.seed ^ 0x5eed, ..Drawn { trouble: quiet.trouble.clone(), ..clean(seed, number) } };
-        let [with, without, otherwise] = [verdict(&record), verdict(&quiet.look(&standard)), verdict(&again.look(&standard))];
-        let differ = |a: &[String], b: &[String], what: &str| {
-            let only = |these: &[String], those: &[String]| {
-                these.iter().filter(|one| !those.contains(one)).cloned().collect::<Vec<_>>().join("; ")
-            };
-            (a != b).then(|| drawn.wrong(what, &format!("{} / {}", only(a, b), only(b, a))))
-        };
-        [lies, differ(&with, &without, "the host changed the verdict"), differ(&otherwise, &without, "chance changed the verdict")]
-    });
-    let [mut lies, mut by_host, mut by_chance] = [const { Vec::new() }; 3];
-    for [lie, host, chance] in seen {
-        lies.push(lie);
-        by_host.push(host);
-        by_chance.push(chance);
+        let on_quiet_host = |seed| look_through(&drawn.profile, &drawn.trouble.on_a_quiet_host(), &standard, seed, false);
+        let records = [drawn.look(&standard), on_quiet_host(drawn.seed), on_quiet_host(drawn.seed ^ 0x5eed)];
+        (drawn, records)
+    }) {
+        lies.push(
+            of_flush(&record, "does not wait for flash").map(|finding| drawn.wrong("an honest flush called a lie", &finding.statement)),
+        );
+        let [verdict, quiet, again] = [&record, &quiet, &again].map(Verdict::of);
+        by_host.push(verdict.otherwise(&quiet).map(|said| drawn.wrong("the host changed the verdict", &said)));
+        by_chance.push(again.otherwise(&quiet).map(|said| drawn.wrong("chance changed the verdict", &said)));
+        withheld.push(verdict.withholds(&quiet).then(|| drawn.wrong("the host left a verdict open", "")));
     }
     part.row("an honest flush, or none that is needed: called a lie", Target::Below(1.0), lies);
     part.row("verdicts that the host changed", Target::Below(1.0), by_host);
     part.row("verdicts that another seed changed on a quiet host, for comparison", Target::None, by_chance);
+    part.row("verdicts that the host left open, for comparison", Target::None, withheld);
 }
