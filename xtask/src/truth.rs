@@ -146,7 +146,8 @@ fn cells(held: &Held) -> String {
         let lasts = cell.lasts.map_or(String::new(), |rate| format!("  lasts {rate:.2}: {too_fast}, {unsaid}; {needless}"));
         let (id, block, truth, off) = (&cell.id, cell.block_bytes, cell.truth.rate, 100.0 * cell.off);
         let bounds = if cell.bounds.all > 0 { format!("  bounds {} of {}", cell.bounds.of, cell.bounds.all) } else { String::new() };
-        writeln!(text, "  {id:20} {block:>8} B  {truth:10.2}/s  off {off:+6.2} %  rate {rate:20} p50 {p50:20} p99 {p99:20}{lasts}{bounds}").ok();
+        writeln!(text, "  {id:20} {block:>8} B  {truth:10.2}/s  off {off:+6.2} %  rate {rate:20} p50 {p50:20} p99 {p99:20}{lasts}{bounds}")
+            .ok();
     }
     text
 }
