@@ -156,6 +156,12 @@ pub trait Device {
         Vec::new()
     }
 
+    /// How late the host has woken a thread since `from_ns` that wants to run every few milliseconds, on average, in nanoseconds: what the host may have added
+    /// to each I/O. `None` where nobody looks, or not for long enough.
+    fn lateness_ns(&mut self, _from_ns: u64) -> Option<u64> {
+        None
+    }
+
     /// Says whether reads will be looked at from now on. A device that keeps data in memory, because there is no medium, may forget it
     /// and stop keeping it (`facts().keeps_data`); every other has nothing to do with this.
     fn look_at_data(&mut self, _looked_at: bool) {}
@@ -194,6 +200,9 @@ macro_rules! through_a_pointer {
             }
             fn standstills(&mut self, from_ns: u64) -> Vec<Standstill> {
                 (**self).standstills(from_ns)
+            }
+            fn lateness_ns(&mut self, from_ns: u64) -> Option<u64> {
+                (**self).lateness_ns(from_ns)
             }
             fn look_at_data(&mut self, looked_at: bool) {
                 (**self).look_at_data(looked_at)

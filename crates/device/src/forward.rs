@@ -44,6 +44,11 @@ macro_rules! forward {
             self.inner.look_at_data(looked_at)
         }
     };
+    (@ lateness_ns) => {
+        fn lateness_ns(&mut self, from_ns: u64) -> Option<u64> {
+            self.inner.lateness_ns(from_ns)
+        }
+    };
     (@ standstills) => {
         fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {
             self.inner.standstills(from_ns)

@@ -1,7 +1,7 @@
 //! Volatile write caches: writes are done before they are on flash, and a flush waits for that, or lies. One kind passes every write on, the
 //! other combines writes to the same place.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use device::Extent;
 
@@ -81,7 +81,7 @@ pub(crate) struct CombiningCache {
     command_ns: f64,
     honest: bool,
     /// Pages that are not on flash, and when each was written last, in turns.
-    dirty: HashMap<u64, u64>,
+    dirty: BTreeMap<u64, u64>,
     /// Pages by turn, the oldest first; an entry whose turn is not the page's last counts no more.
     by_age: VecDeque<(u64, u64)>,
     turns: u64,
@@ -94,7 +94,7 @@ impl CombiningCache {
             ns_per_byte: cache.rate.ns_per_byte(),
             command_ns: cache.command.0,
             honest: cache.honest,
-            dirty: HashMap::new(),
+            dirty: BTreeMap::new(),
             by_age: VecDeque::new(),
             turns: 0,
         }
