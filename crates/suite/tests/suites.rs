@@ -310,7 +310,11 @@ fn on_a_host_that_stands_still(stretches: &[(f64, f64)], limit_s: u64) -> RunEnd
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(stalled, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let stop = AtomicBool::new(false);
-    let done = vec![record::Cell { id: "earlier/1".into(), written_bytes: 0, ..run_part("a1", "quick", &["sequential-write"], 1).1.cells[0].clone() }];
+    let done = vec![record::Cell {
+        id: "earlier/1".into(),
+        written_bytes: 0,
+        ..run_part("a1", "quick", &["sequential-write"], 1).1.cells[0].clone()
+    }];
     run(&mut guarded, &mut NoStage, &plan, RunOptions { done, ..RunOptions::new(1, &site, &stop) }, &mut ())
 }
 
