@@ -40,6 +40,18 @@ fn stood_still(record: &Record) -> Vec<&Cell> {
     record.cells.iter().filter(|cell| gate::disturbed(cell).is_some()).collect()
 }
 
+/// Where tasks wait for a processor during more of the time than this, what carries an I/O to the medium and back may be among them; our choice.
+const PRESSED: f64 = 0.5;
+
+/// The cell that lasted longest, where tasks waited for a processor during too much of it, with the share.
+fn most_pressed(record: &Record) -> Option<(&Cell, f64)> {
+    let cell = record.cells.iter().filter(|cell| cell.disturbance.is_some()).max_by_key(|cell| cell.elapsed_ns)?;
+    let looked_ns = cell.activity.last()?.at_ns.saturating_sub(cell.activity.first()?.at_ns);
+    let lasted_ns = looked_ns.max(cell.elapsed_ns).max(1);
+    let share = cell.disturbance.as_ref()?.cpu_pressure_us? as f64 * 1e3 / lasted_ns as f64;
+    (share > PRESSED).then_some((cell, share))
+}
+
 /// Of a cell that was measured twice, what the host did the other time.
 fn measured_twice(cell: &Cell) -> Option<String> {
     let ns = cell.disturbance.as_ref()?.other_time_stood_still_ns?;
@@ -116,6 +128,11 @@ fn host(record: &Record) -> Option<Finding> {
             record.cells.len()
         ));
         evidence.extend(twice);
+    }
+    if let Some((cell, share)) = most_pressed(record) {
+        let percent = significant((100.0 * share).min(100.0));
+        limits.push(format!("its processors had other work: tasks waited for one during {percent} % of the time"));
+        evidence.push(format!("{}: some task waited for a processor during {percent} % of it", figure::named(cell)));
     }
     if limits.is_empty() {
         return None;

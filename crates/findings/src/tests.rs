@@ -196,6 +196,23 @@ fn no_trick_is_claimed_where_the_host_answered() {
 }
 
 #[test]
+fn a_host_with_other_work_is_named_and_so_is_what_was_measured_twice() {
+    let mut record = with(vec![iops("random-write", 1, 4 * KIB, 50.0, 20_000_000)]);
+    let sample = |at_ns| record::Sample { at_ns, counters: record::Counters::default() };
+    record.cells[0].elapsed_ns = SECOND_NS;
+    record.cells[0].activity = vec![sample(SECOND_NS), sample(3 * SECOND_NS)];
+    let mut seen = |pressure_us, other_ns| {
+        let (cpu_pressure_us, other_time_stood_still_ns) = (Some(pressure_us), other_ns);
+        record.cells[0].disturbance =
+            Some(record::Disturbance { cpu_pressure_us, other_time_stood_still_ns, ..record::Disturbance::default() });
+        crate::conclude(&record).into_iter().find(|finding| finding.id == "host").map(|finding| finding.statement)
+    };
+    assert_eq!(seen(900_000, None), None);
+    insta::assert_snapshot!(seen(1_500_000, None).unwrap(), @"The host may have limited it: its processors had other work: tasks waited for one during 75.0 % of the time.");
+    insta::assert_snapshot!(seen(0, Some(SECOND_NS)).unwrap(), @"The host may have limited it: it stood still itself, so 1 of 1 cells were measured twice, and the quieter counts.");
+}
+
+#[test]
 fn a_medium_that_was_only_checked_is_told_so_first() {
     let mut probe = cell("capacity", 1, 512);
     probe.metrics.other.insert("type".into(), Estimate { value: 0.0, ci95: None, n: 1 });

@@ -77,7 +77,9 @@ impl Sitting {
         let sampler = Sampler::start(&opened.target, used_ns);
         let doubts = Doubts::of(&opened);
         let mut keeper = Keeper { journal: &mut journal, screen: &screen, owing: &owing, sampler, doubts, seen: HashMap::new() };
+        let ahead = (!opened.is_simulated()).then(ring::Ahead::of_others);
         let end = suite::run(&mut medium, &mut *opened.stage, &plan, options, &mut keeper);
+        drop(ahead);
         watchdog.end();
         drop(screen);
         drop(medium);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use record::Standstill;
 
 use crate::clock::now_ns;
+use crate::priority::Ahead;
 
 /// The thread wants to run this often.
 const TICK: Duration = Duration::from_millis(5);
@@ -48,6 +49,8 @@ pub fn begin() {
 
 fn look() {
     exact_timers();
+    // As late as whoever measures would be, and no later.
+    let _ahead = Ahead::of_others();
     loop {
         let began_ns = now_ns();
         thread::sleep(TICK);

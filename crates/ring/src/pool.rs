@@ -9,6 +9,7 @@ use device::{Completion, IoError, IoErrorKind, Request};
 
 use crate::buffers::Buffers;
 use crate::flights::Flights;
+use crate::priority::Ahead;
 use crate::psync::timed;
 use crate::target::Target;
 
@@ -57,7 +58,10 @@ impl Pool {
             let thread = std::thread::Builder::new()
                 .name("flashmark-io".into())
                 .stack_size(64 << 10)
-                .spawn(move || shared.work())
+                .spawn(move || {
+                    let _ahead = Ahead::of_others();
+                    shared.work();
+                })
                 .map_err(|error| IoError::general(IoErrorKind::Other, format!("no thread for I/O: {error}")))?;
             pool.threads.push(thread);
         }

@@ -39,11 +39,11 @@ const MEDIA: [&str; 20] = [
     "worn",
 ];
 
-/// What first lines rest on, in about two minutes.
+/// What first lines rest on, in two minutes at most.
 const SUITE: &str = r#"
 name = "busy"
 about = "what first lines rest on"
-time_limit = "6m"
+time_limit = "4m"
 
 [[test]]
 name = "capacity"
@@ -71,7 +71,7 @@ span = "256MiB"
 total = "256MiB"
 overwhelm = "16MiB"
 overwhelm_time = "20%"
-max_time = "60s"
+max_time = "30s"
 
 [[test]]
 name = "flush-cost"

@@ -53,7 +53,7 @@ const CHECKPOINT: &[Step] = &[
     Step::Sync(File::Log),
 ];
 /// Share of the time that is kept for it.
-const CHECKPOINT_SHARE: f64 = 0.25;
+const CHECKPOINT_SHARE: f64 = 0.35;
 /// Commits before those that count.
 const WARM_UP_COMMITS: u64 = 2;
 

@@ -177,7 +177,7 @@ impl<'a, 'b> Durable<'a, 'b> {
     }
 
     fn new_file(&mut self, bytes: u64) -> Option<()> {
-        if self.files % FILES_A_PAGE == 0 {
+        if self.files.is_multiple_of(FILES_A_PAGE) {
             self.newest_page = self.new_files[0].next(PAGE_BYTES);
         }
         self.files += 1;

@@ -45,7 +45,7 @@ impl Test for LogAppend {
             Setting { name: "lines", default: "10", about: "lines a second" },
             Setting { name: "span", default: "32MiB", about: "how much of a file; a raw medium is used from its middle on" },
             Setting { name: "time", default: "12s", about: "how long" },
-            Setting { name: "in_a_row", default: "3s", about: "at most this long lines then come one right after the other" },
+            Setting { name: "in_a_row", default: "6s", about: "at most this long lines then come one right after the other" },
         ]
     }
     fn needs(&self) -> Needs {
