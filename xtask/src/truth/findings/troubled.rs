@@ -90,8 +90,9 @@ fn fake(seed: u64, number: u64) -> Drawn {
     let kind = [Kind::Limbo, Kind::Wraparound, Kind::Chain][(number % 3) as usize];
     let mut random = Random::new(seed.wrapping_add(number), "fake");
     let mut dice = Dice::new(seed, "fake", number);
-    let is_wanted =
-        |geometry: &Geometry| number % 2 == 0 || geometry.module_bytes.unwrap_or(geometry.real_bytes) < geometry.capacity_bytes / 2;
+    let is_wanted = |geometry: &Geometry| {
+        number.is_multiple_of(2) || geometry.module_bytes.unwrap_or(geometry.real_bytes) < geometry.capacity_bytes / 2
+    };
     let geometry = std::iter::repeat_with(|| Geometry::draw(kind, &mut random)).find(is_wanted).expect("there is no end to them");
     let geometry = Geometry { write_bps: dice.spread(3.0, 40.0) as u64 * 1_000_000, ..geometry };
     let trouble = Trouble::draw(Cache::Honest, geometry.write_bps as f64 / 1e6, &mut dice);
