@@ -28,6 +28,10 @@ fn combined(record: &Record) -> Option<Finding> {
     });
     let (again, own) = seen.max_by(|a, b| (a.0.value / a.1.value).total_cmp(&(b.0.value / b.1.value)))?;
     let span = own.cell.params.span_bytes?;
+    // The places written last lie in the units that are open.
+    if open_aus::open_bytes(record, 1e9 / own.value).is_some_and(|open_bytes| open_bytes > 0) {
+        return None;
+    }
     (again.value > SPAN_RATIO * own.value).then(|| {
         let statement = format!(
             "It is fast only where the same places are written again: {} writes a second then, {} at other places within {}. A cache keeps what was written last; how large it is cannot be told here. Benchmarks that use a small file measure the cache, not the medium.",

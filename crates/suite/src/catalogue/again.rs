@@ -14,10 +14,13 @@ use stats::RateEstimator;
 use crate::Bench;
 use crate::drive::{Limits, Load};
 
-/// How many places are written again. A place in an open allocation unit is fast both times; three of four being open, all of so many are in 1 of 100 cases.
-pub(crate) const PLACES: u64 = 16;
+/// How many places are written again: more than a card keeps allocation units open, so that these are not what makes all of them fast.
+pub(crate) const PLACES: u64 = 32;
 /// Times as fast, to be a cache (flash.md C2).
 const FAST: f64 = 3.0;
+/// Where more than this share of the writes before were as fast, a few open units may do that, and the figure is the level of the span: of a card that keeps
+/// n units open of fewer than n / 0.6 in the span, the places hardly ever all lie in open ones. A cache that is full of other places makes room for a few at a time.
+const TAKEN_AT_ONCE: f64 = 0.6;
 /// No volatile cache that is known is larger (flash.md C2); of a span of eight times as much it holds an eighth.
 const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
 const WIDE_BYTES: u64 = 8 * LARGEST_CACHE_BYTES;
@@ -48,11 +51,18 @@ pub(crate) fn ask(cell: &mut Cell, span_bytes: u64, written_bytes: u64, latest: 
         return;
     }
     let Some(again) = write_again(latest, load, bench) else { return };
-    let is_combined = again.value > FAST * iops.value;
+    let is_combined = again.value > FAST * iops.value && share_within(cell, FAST * 1e9 / again.value) < TAKEN_AT_ONCE;
     cell.metrics.other.insert("again_iops".into(), again);
     if is_combined && cell.transient().is_none() {
         cell.flags.push(Flag::Transient { bound: Bound::AtLeast });
     }
+}
+
+/// The share of a cell's writes that took no longer than this, in nanoseconds.
+fn share_within(cell: &Cell, ns: f64) -> f64 {
+    let Some(histogram) = &cell.histogram else { return 1.0 };
+    let within: u64 = histogram.buckets().filter(|(at_ns, _)| *at_ns as f64 <= ns).map(|(_, n)| n).sum();
+    within as f64 / histogram.len().max(1) as f64
 }
 
 /// How many a second the latest places take; `None` where time was up or the medium failed.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use device::{Device, ExtentGuard, WriteBudget};
 use record::{Cell, Finding, MediumKind, Record, TargetKind};
 use sim::{Options, Profile, SimDevice};
-use suite::definition::Suite;
+use suite::definition::{Entry, Suite};
 use suite::{Choice, NoStage, Plan, RunOptions, Site};
 
 use super::medium::Medium;
@@ -30,13 +30,10 @@ const TESTS: [&str; 11] = [
 pub fn suite() -> Suite {
     let mut suite = Suite::built_in("full").expect("it comes with the program");
     suite.tests.retain(|entry| TESTS.contains(&entry.test.as_str()));
-    // Of several entries of a test the first is the one that stands for it.
-    let mut seen: Vec<String> = Vec::new();
-    suite.tests.retain(|entry| {
-        let is_new = !seen.contains(&entry.test);
-        seen.push(entry.test.clone());
-        is_new
-    });
+    // Of several entries of a test the one that changes least of it stands for it.
+    let all = suite.tests.clone();
+    let changes_less = |entry: &Entry, other: &Entry| other.test == entry.test && other.settings.len() < entry.settings.len();
+    suite.tests.retain(|entry| !all.iter().any(|other| changes_less(entry, other)));
     suite
 }
 
