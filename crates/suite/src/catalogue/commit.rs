@@ -215,7 +215,8 @@ mod tests {
 
     #[test]
     fn it_is_certain_or_says_that_it_is_not_and_ends_in_time() {
-        for (profile, most_s) in [("sd-worst", 16.5), ("class10", 16.0), ("a1", 15.5), ("ssd", 15.0)] {
+        // The last commit ends when it ends: up to three merges of 0.9 s.
+        for (profile, most_s) in [("sd-worst", 18.0), ("class10", 16.0), ("a1", 15.5), ("ssd", 15.0)] {
             for cell in run_simulated(profile, 1, &["commit"]) {
                 let iops = cell.metrics.iops.unwrap();
                 assert!(cell.elapsed_ns as f64 / 1e9 < most_s, "{profile}: {} s", cell.elapsed_ns as f64 / 1e9);
