@@ -146,7 +146,7 @@ impl Plan {
 }
 
 /// The test with which suites begin, there cut short.
-const PROBE: &str = "capacity";
+pub(crate) const PROBE: &str = "capacity";
 
 /// The suite's entries that the user wants; a test that only `--only` names comes with its published settings, and so does the probe: who asks for it by
 /// name wants to know all of it. On a directory the

@@ -79,11 +79,17 @@ fn run_on(name: &str, suite: &str, only: &[&str]) -> (Plan, RunEnd) {
 
 /// The same with so many cells of it.
 fn run_part(name: &str, suite: &str, only: &[&str], cells: usize) -> (Plan, RunEnd) {
+    run_within(name, suite, only, cells, None)
+}
+
+/// The same in no more than so much time, where a limit is given.
+fn run_within(name: &str, suite: &str, only: &[&str], cells: usize, limit_ns: Option<u64>) -> (Plan, RunEnd) {
     let profile = medium(name);
     let medium = SimDevice::new(&profile, Options { seed: 1, capacity: None, keep_data: true });
     let site = Site { au_bytes: profile.au_bytes(), ..site(TargetKind::Simulated, medium.facts().clone()) };
     let mut plan = plan(suite, only, &site);
     plan.cells.truncate(cells);
+    plan.time_limit_ns = limit_ns.or(plan.time_limit_ns);
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());
     let stop = AtomicBool::new(false);
@@ -150,6 +156,15 @@ fn every_suite_begins_with_a_probe_and_ends_with_it_on_a_fake() {
             let expected = if honest == "disk-5400" { None } else { Some(0.0) };
             assert!(kind == expected && seconds <= 20.0, "{suite} on {honest}: {kind:?} after {seconds} s");
         }
+    }
+}
+
+/// Of ten minutes for `seeds` a fair share for the probe was a fifth of a second: all fakes escaped.
+#[test]
+fn no_time_limit_takes_the_time_of_the_probe() {
+    for fake in ["fake-limbo", "fake-wrap", "chain"] {
+        let (_, end) = run_within(fake, "seeds", &[], usize::MAX, Some(60 * SECOND_NS));
+        assert!(probed(&end).0 >= Some(2.0) && end.cells.len() == 1, "{fake}: {:?}", end.cells[0].metrics.other);
     }
 }
 
