@@ -18,7 +18,7 @@ pub fn clean(text: &str) -> String {
 pub(crate) fn doubt(flag: &Flag) -> String {
     match flag {
         Flag::Autocorrelated { .. } => {
-            "fast and slow stretches alternate; the interval allows for it, a longer run makes it narrower".to_owned()
+            "fast and slow stretches alternate, which the interval allows for: measure for longer if it is too wide for you".to_owned()
         }
         Flag::BusyHost { .. } => {
             "the machine had other work when the run began: measure again on a quiet one if a figure surprises you".to_owned()

@@ -182,7 +182,7 @@ fn a_doubt_says_what_to_do_and_keeps_its_statistics_to_itself() {
     record.cells[0].flags = vec![record::Flag::Autocorrelated { lag1: 0.48 }];
     for text in [summary(&record, 80, false), table(&record)] {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains("measure for longer before you rely on it") && !text.contains("r1"), "{text}");
+        assert!(text.contains("measure for longer if it is too wide for you") && !text.contains("r1"), "{text}");
     }
     assert!(record.to_json().contains("lag1"));
 }
