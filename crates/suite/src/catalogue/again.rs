@@ -24,6 +24,10 @@ const TAKEN_AT_ONCE: f64 = 0.6;
 /// No volatile cache that is known is larger (flash.md C2); of a span of eight times as much it holds an eighth.
 const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
 const WIDE_BYTES: u64 = 8 * LARGEST_CACHE_BYTES;
+/// Figures of spans from here on stand for the medium as a system uses it; where open units take most writes, they take fewer of a wider span.
+const FOR_ALL_BYTES: u64 = 100 * MIB;
+/// After so many that took half as long as before there is no such cache.
+const ENOUGH_SLOW: u64 = 4;
 /// Share of the cell's time that may go into it. A medium on which it takes longer has no such cache.
 const TIME_SHARE: f64 = 0.25;
 
@@ -50,11 +54,16 @@ pub(crate) fn ask(cell: &mut Cell, span_bytes: u64, written_bytes: u64, latest: 
     if span_bytes >= WIDE_BYTES || written_bytes >= 2 * span_bytes || (latest.0.len() as u64) < PLACES {
         return;
     }
-    let Some(again) = write_again(latest, load, bench) else { return };
-    let is_combined = again.value > FAST * iops.value && share_within(cell, FAST * 1e9 / again.value) < TAKEN_AT_ONCE;
+    let Some(again) = write_again(1e9 / iops.value, latest, load, bench) else { return };
+    let taken_at_once = share_within(cell, FAST * 1e9 / again.value);
     cell.metrics.other.insert("again_iops".into(), again);
-    if is_combined && cell.transient().is_none() {
+    if again.value <= FAST * iops.value || cell.transient().is_some() {
+        return;
+    }
+    if taken_at_once < TAKEN_AT_ONCE {
         cell.flags.push(Flag::Transient { bound: Bound::AtLeast });
+    } else if span_bytes >= FOR_ALL_BYTES {
+        cell.flags.push(Flag::Transient { bound: Bound::AtMost });
     }
 }
 
@@ -65,14 +74,16 @@ fn share_within(cell: &Cell, ns: f64) -> f64 {
     within as f64 / histogram.len().max(1) as f64
 }
 
-/// How many a second the latest places take; `None` where time was up or the medium failed.
-fn write_again(latest: &Latest, load: &Load, bench: &mut Bench<'_>) -> Option<Estimate> {
+/// How many a second the latest places take; `None` where some of them took as long as before, `before_ns`, where time was up or the medium failed.
+fn write_again(before_ns: f64, latest: &Latest, load: &Load, bench: &mut Bench<'_>) -> Option<Estimate> {
     let limits = Limits { max_ops: PLACES, ..Limits::time((bench.allotted_ns as f64 * TIME_SHARE) as u64) };
     let mut places = latest.0.iter().copied();
     let mut rate = RateEstimator::new();
+    let mut slow = 0;
     let mut watch = |_, latency_ns| {
         rate.push(latency_ns);
-        false
+        slow += u64::from(latency_ns as f64 > before_ns / 2.0);
+        slow >= ENOUGH_SLOW
     };
     let load = Load { lanes: 1, pass: load.pass ^ 1, ..*load };
     let tally = bench.drive_watched("writing the same places again", &load, &limits, &mut |_| places.next(), &mut watch);

@@ -237,7 +237,7 @@ impl Work<'_, '_> {
         let mut level = Level::default();
         let (mut bytes_done, mut took_ns) = (0, 0);
         let mut watch = |bytes, latency_ns| {
-            (bytes_done, took_ns) = (bytes_done + bytes, took_ns + latency_ns);
+            (bytes_done, took_ns) = (bytes_done + PAGE_BYTES.max(bytes), took_ns + latency_ns);
             level.push(latency_ns);
             let is_late = took_ns >= enough_ns && !level.may_be_cached(block_bytes);
             is_late || level.is_overwhelmed(block_bytes, bytes_done, enough_bytes)
