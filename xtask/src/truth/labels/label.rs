@@ -146,7 +146,9 @@ fn misjudged(profile: &Profile, told: &Told) -> Option<String> {
     let verdict = told.record.findings.iter().find(|finding| finding.id == "verdict-root-disk")?;
     let said = WORDS.iter().position(|word| verdict.statement.starts_with(&format!("{word} as ")))?;
     let is_doubted = told.first.contains("if it stays as fast") || told.first.contains("and stays as fast");
-    let is_praised = said > level(slowest * (1.0 + NEAR)) && !is_doubted;
+    // "At most" leaves open how much worse it is.
+    let is_upper_bound = verdict.statement.contains(": at most ");
+    let is_praised = said > level(slowest * (1.0 + NEAR)) && !is_doubted && !is_upper_bound;
     let is_blamed = said < level(slowest * (1.0 - NEAR)) && verdict.statement.contains("random writes of");
     (is_praised || is_blamed).then(|| format!("it does {slowest:.1} random writes a second in truth: {}", verdict.statement))
 }
