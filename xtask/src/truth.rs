@@ -13,7 +13,6 @@ mod tests;
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Mutex;
 
 use anyhow::{Result, ensure};
 use held::{Coverage, Effort, Held, Share, hold};
@@ -81,19 +80,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
 
 /// All profiles, on all processors; in their own order.
 fn hold_all(profiles: &[&Profile], seeds: u64) -> Vec<Held> {
-    let next = Mutex::new(0..profiles.len());
-    let done = Mutex::new(Vec::new());
-    let work = || {
-        while let Some(index) = next.lock().ok().and_then(|mut next| next.next()) {
-            let held = hold(profiles[index], seeds, &[], EFFORT);
-            done.lock().expect("no other thread panics").push((index, held));
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-    let mut done = done.into_inner().expect("no thread panicked");
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, held)| held).collect()
+    findings::each(profiles.len() as u64, |index| hold(profiles[index as usize], seeds, &[], EFFORT))
 }
 
 fn table(held: &[Held], seeds: u64, flags: &Flags) -> String {

@@ -342,6 +342,22 @@ impl Cell {
         self.flags.iter().find_map(Flag::transient)
     }
 
+    /// Says that the figures are of a passing state, unless that is said already.
+    pub fn doubt_level(&mut self, bound: Bound) {
+        if self.transient().is_none() {
+            self.flags.push(Flag::Transient { bound });
+        }
+    }
+
+    /// Leaves rates and percentiles without an interval: how far they are from a level nobody can say.
+    pub fn without_intervals(&mut self) {
+        let metrics = &mut self.metrics;
+        [&mut metrics.iops, &mut metrics.bps].into_iter().flatten().for_each(|rate| rate.ci95 = None);
+        if let Some(latency) = &mut metrics.latency_ns {
+            latency.ci95.clear();
+        }
+    }
+
     /// The figure of a work's headline cell, and whether more of it is better: what it did a second or, where it counts nothing, the seconds
     /// it took. `None` where there is neither.
     pub fn work_result(&self) -> Option<(f64, bool)> {

@@ -1,5 +1,6 @@
 //! Numbers that cannot be the medium's, numbers that may not last, and how certain a number has to be.
 
+use record::units::MIB;
 use record::{Cell, Flag, Path};
 use stats::StopRule;
 
@@ -37,6 +38,11 @@ const CACHED_NS_PER_BYTE: f64 = 100.0;
 /// 20 MB/s is no cache of it.
 const CACHED_IN_A_ROW_NS: f64 = 0.5e6;
 const CACHED_IN_A_ROW_NS_PER_BYTE: f64 = 50.0;
+/// No volatile cache that is known is larger (flash.md C2). They come in powers of two, so a little more fills every one.
+pub(crate) const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
+pub(crate) const OVERWHELM_BYTES: u64 = LARGEST_CACHE_BYTES + MIB;
+/// A span smaller than this is what caches and cheats are made for, and a few open allocation units hold most of what is written to it.
+pub(crate) const WIDE_BYTES: u64 = 100 * MIB;
 /// Flash that is written one bit to a cell to be fast holds a third or less of what it holds otherwise, so no cache is larger (flash.md C2).
 const LARGEST_CACHE: u64 = 3;
 /// Tests whose figure is the rate of writes in a row.

@@ -63,12 +63,6 @@ impl Outcome {
         self.end(tally.stop, tally.error);
     }
 
-    /// Leaves the rates without an interval: how far they are from a level nobody can say.
-    pub fn without_intervals(&mut self) {
-        let metrics = &mut self.cell.metrics;
-        [&mut metrics.iops, &mut metrics.bps].into_iter().flatten().for_each(|rate| rate.ci95 = None);
-    }
-
     /// How a stretch ended, and the cell with it. An error stays one.
     pub fn end(&mut self, stop: Stop, error: Option<IoError>) {
         if self.cell.stop != Stop::Error {

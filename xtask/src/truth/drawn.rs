@@ -3,7 +3,6 @@
 //! Cards, better cards, sticks and disks over the ranges of flash.md E, each with one of five kinds of volatile cache or none. No code under test knows of
 //! the kind that combines writes.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
@@ -23,6 +22,8 @@ const EFFORT: Effort = Effort { times: 4, bounds: (20_000, 400_000) };
 /// A random write of a disk, in microseconds.
 const DISK_US: f64 = 10_000.0;
 const SUITES: [&str; 2] = ["quick", "standard"];
+/// The tests whose truth can be told.
+const TESTS: [&str; 6] = ["prime", "sequential-write", "sequential-read", "random-read", "random-write", "sector-write"];
 
 /// What stands between the host and the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,54 +109,59 @@ fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
     (cache, profile, text)
 }
 
+/// A medium, and what each suite said of it.
+struct Drawn {
+    cache: Cache,
+    held: [Held; SUITES.len()],
+    /// Its profile.
+    text: String,
+}
+
+impl Drawn {
+    fn hold(seed: u64, number: u64) -> Drawn {
+        let (cache, profile, text) = draw(seed, number);
+        let run = |suite, run| runs::of(&profile, suite, seed.wrapping_add(RUNS * number + run), &TESTS);
+        let held = SUITES.map(|suite| hold_runs(&profile, &(0..RUNS).map(|of| run(suite, of)).collect::<Vec<_>>(), EFFORT));
+        Drawn { cache, held, text }
+    }
+}
+
 /// Draws, runs, prints the table.
 pub fn run(root: &Path, media: u64, flags: &Flags) -> Result<()> {
     let seed = flags.findings.seed.unwrap_or_else(entropy);
-    let all = each(media, |number| {
-        let (cache, profile, text) = draw(seed, number);
-        let held = SUITES.map(|suite| {
-            let ran: Vec<_> = (0..RUNS)
-                .map(|run| {
-                    runs::of(
-                        &profile,
-                        suite,
-                        seed.wrapping_add(RUNS * number + run),
-                        &["prime", "sequential-write", "sequential-read", "random-read", "random-write", "sector-write"],
-                    )
-                })
-                .collect();
-            hold_runs(&profile, &ran, EFFORT)
-        });
-        (cache, held, text)
-    });
-    let mut text = format!(
-        "`cargo xtask truth --drawn {media} --seed {seed}`\n\n| cache | suite | IOPS | bytes/s | p50 | p99 | bounds on their side |\n|---|---|---:|---:|---:|---:|---:|\n"
-    );
-    let mut total = Sum::default();
-    for cache in Cache::ALL {
-        for (at, suite) in SUITES.iter().enumerate() {
-            let mut sum = Sum::default();
-            all.iter().filter(|(of, ..)| *of == cache).for_each(|(_, held, _)| sum.add(&held[at]));
-            text += &line(cache.name(), suite, &sum);
-            all.iter().filter(|(of, ..)| *of == cache).for_each(|(_, held, _)| total.add(&held[at]));
-        }
-    }
-    text += &line("**all**", "", &total);
-    writeln!(
-        text,
-        "\nFigures in which chance has no part, right to three digits: {} of {}. Cells during which a cache filled up, not counted: {}.",
-        total.constant.of, total.constant.all, total.mixed
-    )?;
+    let all = each(media, |number| Drawn::hold(seed, number));
+    let text = format!("`cargo xtask truth --drawn {media} --seed {seed}`\n\n{}", table(&all));
     print!("{text}");
     if flags.cells {
-        for (cache, held, profile) in &all {
-            println!("{}\n{profile}{}", cache.name(), held.iter().map(super::cells).collect::<String>());
+        for drawn in &all {
+            println!("{}\n{}{}", drawn.cache.name(), drawn.text, drawn.held.iter().map(super::cells).collect::<String>());
         }
     }
     if flags.write {
         crate::section::keep(&root.join(super::PAGE), "Media drawn at random", "cargo xtask truth --drawn", &text)?;
     }
     Ok(())
+}
+
+/// A line for each cache and suite, and what they come to.
+fn table(all: &[Drawn]) -> String {
+    let mut text = "| cache | suite | IOPS | bytes/s | p50 | p99 | bounds on their side |\n|---|---|---:|---:|---:|---:|---:|\n".to_owned();
+    let mut total = Sum::default();
+    for cache in Cache::ALL {
+        for (at, suite) in SUITES.iter().enumerate() {
+            let mut sum = Sum::default();
+            for drawn in all.iter().filter(|drawn| drawn.cache == cache) {
+                sum.add(&drawn.held[at]);
+                total.add(&drawn.held[at]);
+            }
+            text += &line(cache.name(), suite, &sum);
+        }
+    }
+    let Sum { constant, mixed, .. } = total;
+    text += &line("**all**", "", &total);
+    text += &format!("\nFigures in which chance has no part, right to three digits: {} of {}.", constant.of, constant.all);
+    text += &format!(" Cells during which a cache filled up, not counted: {mixed}.\n");
+    text
 }
 
 fn line(cache: &str, suite: &str, sum: &Sum) -> String {

@@ -7,11 +7,11 @@
 use std::collections::VecDeque;
 
 use device::Extent;
-use record::units::MIB;
-use record::{Bound, Cell, Estimate, Flag, Stop};
+use record::{Bound, Cell, Estimate, Stop};
 use stats::RateEstimator;
 
 use crate::Bench;
+use crate::doubts::{LARGEST_CACHE_BYTES, WIDE_BYTES};
 use crate::drive::{Limits, Load};
 
 /// How many places are written again: more than a card keeps allocation units open, so that these are not what makes all of them fast.
@@ -21,28 +21,40 @@ const FAST: f64 = 3.0;
 /// Where more than this share of the writes before were as fast, a few open units may do that, and the figure is the level of the span: of a card that keeps
 /// n units open of fewer than n / 0.6 in the span, the places hardly ever all lie in open ones. A cache that is full of other places makes room for a few at a time.
 const TAKEN_AT_ONCE: f64 = 0.6;
-/// No volatile cache that is known is larger (flash.md C2); of a span of eight times as much it holds an eighth.
-const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
-const WIDE_BYTES: u64 = 8 * LARGEST_CACHE_BYTES;
-/// Figures of spans from here on stand for the medium as a system uses it; where open units take most writes, they take fewer of a wider span.
-const FOR_ALL_BYTES: u64 = 100 * MIB;
+/// Of a span of eight times as much the largest cache holds an eighth.
+const TOO_WIDE_BYTES: u64 = 8 * LARGEST_CACHE_BYTES;
 /// After so many that took half as long as before there is no such cache.
 const ENOUGH_SLOW: u64 = 4;
 /// Share of the cell's time that may go into it. A medium on which it takes longer has no such cache.
 const TIME_SHARE: f64 = 0.25;
 
-/// The places written last, each once, the oldest first.
+/// The places written last.
 #[derive(Debug, Default)]
 pub(crate) struct Latest(VecDeque<Extent>);
+
+/// So many writes are remembered: some of them may go to the same place.
+const REMEMBERED: usize = 4 * PLACES as usize;
 
 impl Latest {
     /// One more write.
     pub(crate) fn push(&mut self, place: Extent) {
-        self.0.retain(|known| *known != place);
-        self.0.push_back(place);
-        if self.0.len() as u64 > PLACES {
+        if self.0.len() == REMEMBERED {
             self.0.pop_front();
         }
+        self.0.push_back(place);
+    }
+
+    /// Each place once, the oldest first; `None` where there were too few.
+    fn places(&self) -> Option<Vec<Extent>> {
+        let mut places: Vec<Extent> = Vec::new();
+        for place in self.0.iter().rev() {
+            if !places.contains(place) {
+                places.push(*place);
+            }
+        }
+        places.truncate(PLACES as usize);
+        places.reverse();
+        (places.len() as u64 == PLACES).then_some(places)
     }
 }
 
@@ -51,19 +63,21 @@ impl Latest {
 /// same places do.
 pub(crate) fn ask(cell: &mut Cell, span_bytes: u64, written_bytes: u64, latest: &Latest, load: &Load, bench: &mut Bench<'_>) {
     let Some(iops) = cell.metrics.iops else { return };
-    if span_bytes >= WIDE_BYTES || written_bytes >= 2 * span_bytes || (latest.0.len() as u64) < PLACES {
+    if span_bytes >= TOO_WIDE_BYTES || written_bytes >= 2 * span_bytes {
         return;
     }
-    let Some(again) = write_again(1e9 / iops.value, latest, load, bench) else { return };
+    let Some(places) = latest.places() else { return };
+    let Some(again) = write_again(1e9 / iops.value, places, load, bench) else { return };
     let taken_at_once = share_within(cell, FAST * 1e9 / again.value);
     cell.metrics.other.insert("again_iops".into(), again);
-    if again.value <= FAST * iops.value || cell.transient().is_some() {
+    if again.value <= FAST * iops.value {
         return;
     }
     if taken_at_once < TAKEN_AT_ONCE {
-        cell.flags.push(Flag::Transient { bound: Bound::AtLeast });
-    } else if span_bytes >= FOR_ALL_BYTES {
-        cell.flags.push(Flag::Transient { bound: Bound::AtMost });
+        cell.doubt_level(Bound::AtLeast);
+    } else if span_bytes >= WIDE_BYTES {
+        // The figure of such a span stands for the medium as a system uses it, and of a wider one open units take fewer writes.
+        cell.doubt_level(Bound::AtMost);
     }
 }
 
@@ -75,9 +89,9 @@ fn share_within(cell: &Cell, ns: f64) -> f64 {
 }
 
 /// How many a second the latest places take; `None` where some of them took as long as before, `before_ns`, where time was up or the medium failed.
-fn write_again(before_ns: f64, latest: &Latest, load: &Load, bench: &mut Bench<'_>) -> Option<Estimate> {
+fn write_again(before_ns: f64, places: Vec<Extent>, load: &Load, bench: &mut Bench<'_>) -> Option<Estimate> {
     let limits = Limits { max_ops: PLACES, ..Limits::time((bench.allotted_ns as f64 * TIME_SHARE) as u64) };
-    let mut places = latest.0.iter().copied();
+    let mut places = places.into_iter();
     let mut rate = RateEstimator::new();
     let mut slow = 0;
     let mut watch = |_, latency_ns| {

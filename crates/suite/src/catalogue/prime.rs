@@ -2,20 +2,17 @@
 //!
 //! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct` (flash.md A4, F5 step 1). The rate along the span is kept.
 
-use record::units::MIB;
 use record::{Flag, Params, Pattern, PlannedCell, Region, Stop};
 
 use super::stretch;
 use crate::drive::{Limits, Load};
+use crate::doubts::LARGEST_CACHE_BYTES;
 use crate::offsets::sequential;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The test.
 pub struct Prime;
-
-/// Volatile caches are no larger (flash.md C2).
-const CACHE_BYTES: u64 = 64 * MIB;
 
 impl Test for Prime {
     fn name(&self) -> &'static str {
@@ -75,8 +72,8 @@ impl Test for Prime {
             }
         }
         // What a volatile cache took at first is more than a quarter of so little, and nobody knows whether there is one.
-        if outcome.cell.bytes < 4 * CACHE_BYTES {
-            outcome.without_intervals();
+        if outcome.cell.bytes < 4 * LARGEST_CACHE_BYTES {
+            outcome.cell.without_intervals();
         }
         if filled_bytes < span.bytes {
             outcome.cell.flags.push(Flag::PartlyPrimed { primed_bytes: filled_bytes, wanted_bytes: span.bytes });

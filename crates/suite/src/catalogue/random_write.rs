@@ -29,7 +29,7 @@ use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
 use crate::catalogue::level::{Level, OVERWHELMING_MERGES, OVERWHELMING_OPS};
 use crate::certainty;
-use crate::doubts::may_not_last;
+use crate::doubts::{WIDE_BYTES, may_not_last};
 use crate::drive::{Limits, Load};
 use crate::figures::inverse;
 use crate::offsets::{Stratified, once_each, sequential};
@@ -49,9 +49,6 @@ const KEPT_BACK_RATIO: f64 = 3.0;
 const KEPT_BACK_SHARE: f64 = 0.5;
 /// Caches keep pages: a sector takes as much room.
 const PAGE_BYTES: u64 = 4 * KIB;
-/// In less than this a few open allocation units hold most of what is written; the figure of a span that was cut short to less is no more than
-/// an upper bound of the span that was wanted.
-const WIDE_BYTES: u64 = 100 * MIB;
 /// Writes to be measured at least, so that what is rare has had its chance to show: what was not seen hardly widens an interval. A medium
 /// that takes longer than this for so many does as many as it can in that time and at most half as many more, and is asked for less
 /// certainty. Its interval allows for rare slow writes that were not seen; 80 writes keep 95 % of
@@ -136,8 +133,9 @@ impl Test for RandomWrite {
         let mut work = Work { cell, span, bench, outcome: Outcome::new(cell) };
         work.outcome.cell.params.span_bytes = Some(span.bytes);
         work.outcome.cell.flags.extend(doubt.or(shrunk));
+        // What little was primed is no more than an upper bound of the span that was wanted.
         if span.bytes < WIDE_BYTES.min(planned.bytes) {
-            work.outcome.cell.flags.push(Flag::Transient { bound: Bound::AtMost });
+            work.outcome.cell.doubt_level(Bound::AtMost);
         }
         work.do_it();
         work.outcome
@@ -368,10 +366,9 @@ impl Work<'_, '_> {
         let own = self.cell.block_bytes().max(PAGE_BYTES);
         let before = self.bench.done.iter().rev().find(|cell| cell.test == self.cell.test);
         let before = before.and_then(|cell| cell.params.block_bytes).map_or(own, |block| block.max(PAGE_BYTES));
-        if before == own || own_bytes >= self.kept_back_bytes() || self.outcome.cell.transient().is_some() {
-            return;
+        if before != own && own_bytes < self.kept_back_bytes() {
+            self.outcome.cell.doubt_level(if before < own { Bound::AtLeast } else { Bound::AtMost });
         }
-        self.outcome.cell.flags.push(Flag::Transient { bound: if before < own { Bound::AtLeast } else { Bound::AtMost } });
     }
 
     /// How long 512 MiB would take, as iozone writes them.

@@ -11,6 +11,7 @@ use record::{Cell, Content, Direction, Flag, Params, Pattern, PlannedCell, Regio
 
 use crate::bench::fast_beginning_bytes;
 use crate::certainty;
+use crate::doubts::OVERWHELM_BYTES;
 use crate::drive::{Limits, Load, Places};
 use crate::offsets::{cyclic_from, pieces};
 use crate::plan::span_of;
@@ -20,9 +21,6 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
 /// Size of the writes that fill up to the next boundary.
 const JOINING_BLOCK_BYTES: u64 = 64 * KIB;
-/// No more than this goes into warming up: caches come in powers of two.
-const WARM_UP_BYTES: u64 = 65 * MIB;
-
 /// The test, in one direction.
 pub struct Sequential(Direction);
 
@@ -57,9 +55,9 @@ impl Sequential {
 fn warm_up(cell: &PlannedCell, load: &Load, bench: &mut Bench<'_>, next: Places<'_>) -> Result<bool, Box<Tally>> {
     let Some(warm_up_ns) = cell.params.other.get("warm_up_ns").map(|ns| *ns as u64) else { return Ok(true) };
     let enough_ns = warm_up_ns.min(bench.time_left_ns() / 4);
-    let kept_bytes = if load.direction == Direction::Write { fast_beginning_bytes(bench.done).min(WARM_UP_BYTES) } else { 0 };
+    let kept_bytes = if load.direction == Direction::Write { fast_beginning_bytes(bench.done).min(OVERWHELM_BYTES) } else { 0 };
     // Where `prime` showed a cache, all that lies in it was written by something else.
-    let limits = Limits { max_bytes: WARM_UP_BYTES, ..Limits::time(if kept_bytes > 0 { bench.time_left_ns() / 2 } else { enough_ns }) };
+    let limits = Limits { max_bytes: OVERWHELM_BYTES, ..Limits::time(if kept_bytes > 0 { bench.time_left_ns() / 2 } else { enough_ns }) };
     let (mut bytes_done, mut took_ns) = (0, 0);
     let mut is_warm = |bytes, latency_ns| {
         (bytes_done, took_ns) = (bytes_done + bytes, took_ns + latency_ns);
@@ -149,7 +147,7 @@ impl Test for Sequential {
                     params.other.extend((warm_up_ns > 0).then(|| ("warm_up_ns".into(), warm_up_ns as f64)));
                     params.other.extend(goes_on.then(|| ("boundary_bytes".into(), boundary_bytes as f64)));
                     let joining_bytes = if goes_on { boundary_bytes } else { 0 };
-                    let warm_up_bytes = if warm_up_ns > 0 { WARM_UP_BYTES + block_bytes } else { 0 };
+                    let warm_up_bytes = if warm_up_ns > 0 { OVERWHELM_BYTES + block_bytes } else { 0 };
                     // 120 KiB do not divide a MiB: the last I/O is whole.
                     let measured_bytes = total_bytes.next_multiple_of(block_bytes);
                     let written = if self.0 == Direction::Write { measured_bytes + joining_bytes + warm_up_bytes } else { 0 };
@@ -193,7 +191,7 @@ impl Test for Sequential {
         let mut outcome = tally.outcome(cell);
         outcome.cell.params.span_bytes = Some(span.bytes);
         if !is_warm {
-            outcome.without_intervals();
+            outcome.cell.without_intervals();
         }
         if primed.is_none() && self.0 == Direction::Read {
             outcome.cell.flags.push(Flag::NotPrimed);

@@ -12,6 +12,7 @@ use record::{Pattern, PlannedCell, Region};
 
 use super::again::{self, Latest};
 use super::stretch::{self, Stretch};
+use crate::doubts::OVERWHELM_BYTES;
 use crate::offsets::{Stratified, uniform};
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
@@ -24,9 +25,7 @@ const TOTAL_BYTES: u64 = 64 * MIB;
 /// As many as a card has been seen to keep open, and time to open one on a medium of two writes a second.
 const WARM_UP_OPS: u64 = 64;
 const OPENING_NS: u64 = 600 * MILLISECOND_NS;
-/// The largest span comes first and fills whatever is fast only until it is full: caches come in powers of two, so a little more than 64 MiB.
-const OVERWHELM_BYTES: u64 = 65 * MIB;
-/// Time for that, beyond what every span has.
+/// The largest span comes first and fills whatever is fast only until it is full. Time for that, beyond what every span has.
 const OVERWHELM_NS: u64 = 60 * SECOND_NS;
 /// What a span of its own may be given until its level is found.
 const SETTLE_BYTES: u64 = 4 * MIB;

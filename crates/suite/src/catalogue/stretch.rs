@@ -157,7 +157,7 @@ pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Pl
     }
     let is_overwhelmed = stretch.overwhelm_bytes == 0 || level.is_overwhelmed(load.block_bytes, bytes_done, stretch.overwhelm_bytes);
     if !is_overwhelmed && level.may_be_cached(load.block_bytes) {
-        outcome.cell.flags.push(Flag::Transient { bound: Bound::AtMost });
+        outcome.cell.doubt_level(Bound::AtMost);
     }
     if before.ops < stretch.warm_up_ops {
         let text = format!("time for {} of {} I/Os that set the state; give it more", before.ops, stretch.warm_up_ops);

@@ -11,15 +11,13 @@
 
 use record::{Cell, Content, Direction, Estimate, Flag, Pattern};
 
-use super::{IN_A_ROW, LARGEST_CACHE};
+use super::{IN_A_ROW, LARGEST_CACHE, WIDE_BYTES};
 use crate::Site;
 
 /// What differs by less is the same: the truth may be two thirds of a figure before the figure is wrong.
 const SAME: f64 = 1.5;
 const SMALL_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
-/// A span smaller than this is what caches and cheats are made for.
-const WIDE_BYTES: u64 = 100 << 20;
 /// What gets hot does so within this time.
 const WARMING_NS: u64 = 300_000_000_000;
 

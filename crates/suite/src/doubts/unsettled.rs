@@ -17,18 +17,15 @@ const PASSING_SLOPE: f64 = 0.3;
 pub(crate) fn unsettled(cell: &mut Cell) {
     let drift = cell.flags.iter().find_map(|flag| if let Flag::Drifting { range, slope } = flag { Some((*range, *slope)) } else { None });
     if let Some((range, slope)) = drift.filter(|_| !COURSES.contains(&cell.test.as_str())) {
-        if cell.transient().is_none() && range >= PASSING_RANGE && slope.abs() >= PASSING_SLOPE {
-            cell.flags.push(Flag::Transient { bound: if slope < 0.0 { Bound::AtMost } else { Bound::AtLeast } });
+        if range >= PASSING_RANGE && slope.abs() >= PASSING_SLOPE {
+            cell.doubt_level(if slope < 0.0 { Bound::AtMost } else { Bound::AtLeast });
         }
-        rates(cell).for_each(|rate| *rate = widened(*rate, range / 2.0));
+        let rates = [&mut cell.metrics.iops, &mut cell.metrics.bps];
+        rates.into_iter().flatten().for_each(|rate| *rate = widened(*rate, range / 2.0));
     }
     if cell.transient().is_some() {
-        rates(cell).for_each(|rate| rate.ci95 = None);
+        cell.without_intervals();
     }
-}
-
-fn rates(cell: &mut Cell) -> impl Iterator<Item = &mut Estimate> {
-    [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten()
 }
 
 /// The interval reaches this share of the figure to both sides at least.

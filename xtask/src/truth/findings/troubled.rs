@@ -10,7 +10,7 @@ use suite::random::Random;
 
 use super::cheats::claims;
 use super::dice::Dice;
-use super::look::{look_through, suite};
+use super::look::{look_through, suite, told};
 use super::medium::Medium;
 use super::row::{Row, Target};
 use super::trick::Trick;
@@ -46,6 +46,12 @@ impl Drawn {
             host.len(),
             self.profile
         ))
+    }
+
+    /// The same with the cells of these tests.
+    fn misled(&self, what: impl std::fmt::Display, record: &Record, tests: &[&str], said: &str) -> Wrong {
+        let cells: String = record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())).map(told).collect();
+        self.wrong(what, &format!("{said}\n{cells}"))
     }
 }
 
@@ -131,7 +137,7 @@ fn tricks(seed: u64, many: u64, part: &mut Part) {
             let medium = trick.draw(&mut dice).medium.behind(cache, &mut dice);
             let drawn = Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice);
             let record = drawn.look(&suite);
-            (!claims(trick, &record.findings)).then(|| drawn.wrong(format!("{} not found", trick.name()), first(&record)))
+            (!claims(trick, &record.findings)).then(|| drawn.misled(format!("{} not found", trick.name()), &record, trick.tests(), first(&record)))
         });
         part.row(format!("{}: found", trick.name()), Target::AtLeast(98.0), missed);
     }
@@ -168,16 +174,16 @@ fn accusations(seed: u64, many: u64, part: &mut Part) {
         let record = drawn.look(&suite);
         (drawn, record)
     });
-    let mut row = |what: String, ids: &[&str]| {
+    let mut row = |what: String, ids: &[&str], tests: &[&str]| {
         let falsely = seen.iter().map(|(drawn, record)| {
             let finding = record.findings.iter().find(|finding| ids.contains(&finding.id.as_str()));
-            finding.map(|finding| drawn.wrong(&what, &format!("{} [{}]", finding.statement, finding.evidence.join("; "))))
+            finding.map(|finding| drawn.misled(&what, record, tests, &format!("{} [{}]", finding.statement, finding.evidence.join("; "))))
         });
         let falsely = falsely.collect();
         part.row(format!("{what}: claimed of clean media"), Target::Below(1.0), falsely);
     };
-    Trick::ALL.iter().for_each(|trick| row(trick.name().to_owned(), trick.claims()));
-    row("a standstill, an error, an impossible number".into(), &["standstill", "io-error", "impossible", "counterfeit-hints"]);
+    Trick::ALL.iter().for_each(|trick| row(trick.name().to_owned(), trick.claims(), trick.tests()));
+    row("a standstill, an error, an impossible number".into(), &["standstill", "io-error", "impossible", "counterfeit-hints"], &[]);
 }
 
 /// Uses that every medium is judged for.
