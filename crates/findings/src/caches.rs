@@ -241,8 +241,54 @@ fn fills(record: &Record) -> Vec<(&Cell, &Series, f64)> {
 /// What runs full sooner is memory and not flash.
 const LEAST_FLASH: f64 = (128 * MIB) as f64;
 
-fn is_flash((_, _, cliff): &(&Cell, &Series, Cliff)) -> bool {
-    cliff.at >= LEAST_FLASH
+/// The cliffs of a fill after what memory took. Pauses that come now and then move windows up and down: where no cliff shows, it is looked for in windows
+/// twice and four times as long.
+fn flash_cliff(series: &Series, origin: f64) -> Option<Cliff> {
+    let mut series = without_memory(series, origin);
+    for _ in 0..COARSENINGS {
+        if let Some(cliff) = cliff(&series, origin) {
+            return Some(cliff).filter(|cliff| cliff.at >= LEAST_FLASH);
+        }
+        series = coarser(&series);
+    }
+    None
+}
+
+const COARSENINGS: usize = 3;
+/// Windows that tell what comes after the beginning.
+const AFTERWARDS: usize = 8;
+
+/// The curve without its beginning, as far as that is faster than what follows at once: a fill that begins again after a pause meets an empty memory,
+/// wherever it goes on.
+fn without_memory(series: &Series, origin: f64) -> Series {
+    let end = origin + begun_at(series, origin) + LEAST_FLASH;
+    let within = series.points.iter().take_while(|point| point[0] <= end).count();
+    let mut following: Vec<f64> = series.points.iter().skip(within).take(AFTERWARDS).map(|point| point[1]).collect();
+    let typical = stats::median(&mut following).unwrap_or(f64::INFINITY);
+    let taken = series.points[..within].iter().rposition(|point| point[1] > STEP * typical).map_or(0, |last| last + 2);
+    Series { points: series.points.iter().skip(taken).copied().collect(), ..series.clone() }
+}
+
+/// Two windows in one: what both took for what both wrote.
+fn coarser(series: &Series) -> Series {
+    let mut from = begun_at(series, 0.0);
+    let pair = |pair: &[[f64; 2]]| {
+        let (mut bytes, mut seconds) = (0.0, 0.0);
+        for [to, bps] in pair {
+            let own = to - std::mem::replace(&mut from, *to);
+            (bytes, seconds) = (bytes + own, seconds + own / bps);
+        }
+        [pair[pair.len() - 1][0], bytes / seconds]
+    };
+    Series { points: series.points.chunks(2).map(pair).collect(), ..series.clone() }
+}
+
+/// Where the first window of a curve begins, as its second one shows.
+fn begun_at(series: &Series, origin: f64) -> f64 {
+    match series.points.as_slice() {
+        [first, second, ..] => (2.0 * first[0] - second[0] - origin).max(0.0),
+        _ => 0.0,
+    }
 }
 
 /// Whether the longest fill met a fast cache that ran full.
@@ -257,7 +303,7 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         return None;
     }
     let (cell, series, found) =
-        fills(record).into_iter().find_map(|(cell, series, origin)| Some((cell, series, cliff(series, origin)?))).filter(is_flash)?;
+        fills(record).into_iter().find_map(|(cell, series, origin)| Some((cell, series, flash_cliff(series, origin)?)))?;
     let (first, last) = (found.levels.first()?, found.levels.last()?);
     let rate = |bps: f64| figure::quantity("bps", bps);
     let statement = format!(

@@ -37,6 +37,13 @@ fn is_sound(cell: &Cell) -> bool {
     gate::of_cell(cell).is_none()
 }
 
+/// What the probes came to. A suite may have a short one and a thorough one: what a medium has hidden from the one, the other may show, so one that finds
+/// something wrong stands before one that does not, and then the later one.
+fn told(record: &Record) -> Option<(&Cell, Kind)> {
+    let kinds = record.cells_of("capacity").filter(|cell| is_sound(cell)).filter_map(|cell| Some((cell, Kind::of(number(cell, "type")?)?)));
+    kinds.max_by_key(|(_, kind)| *kind != Kind::Good)
+}
+
 /// A number of the probe: metrics of `other`, which may be zero.
 fn number(cell: &Cell, name: &str) -> Option<f64> {
     cell.metrics.other.get(name).map(|found| found.value).filter(|value| (0.0..MOST).contains(value))
@@ -44,15 +51,13 @@ fn number(cell: &Cell, name: &str) -> Option<f64> {
 
 /// What the probe found to be there, in bytes; none where it was not run, or not to its end.
 pub(crate) fn real_bytes(record: &Record) -> Option<u64> {
-    let cell = record.cells_of("capacity").find(|cell| is_sound(cell))?;
-    Kind::of(number(cell, "type")?)?;
-    number(cell, "real_bytes").map(|bytes| bytes as u64)
+    number(told(record)?.0, "real_bytes").map(|bytes| bytes as u64)
 }
 
 /// Whether less is there than it says: by the probe, or because what was read back is, for a hundredth of the medium and more (our choice),
 /// data that was written to another address. Damage alone does not do that.
 pub(crate) fn is_fake(record: &Record) -> bool {
-    let probed = record.cells_of("capacity").find(|cell| is_sound(cell)).and_then(|cell| Kind::of(number(cell, "type")?));
+    let probed = told(record).map(|(_, kind)| kind);
     let mut sectors = Sectors::default();
     let read_back = record.cells_of("verify").filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
     read_back.for_each(|cell| sectors.add(cell));
@@ -65,7 +70,7 @@ const WHOLE: f64 = 0.99;
 
 /// Whether its capacity is known to be real: by the probe, or because all of it was written and read back.
 pub(crate) fn is_genuine(record: &Record) -> bool {
-    let probed = record.cells_of("capacity").filter(|cell| is_sound(cell)).find_map(|cell| Kind::of(number(cell, "type")?));
+    let probed = told(record).map(|(_, kind)| kind);
     let mut sectors = Sectors::default();
     let read_back = record.cells_of("verify").filter(|cell| cell.params.form.as_deref() == Some("read") && is_sound(cell));
     read_back.for_each(|cell| sectors.add(cell));
@@ -77,8 +82,7 @@ pub(crate) fn is_genuine(record: &Record) -> bool {
 const MOST: f64 = (1u64 << 60) as f64;
 
 fn probe(record: &Record) -> Option<Finding> {
-    let cell = record.cells_of("capacity").find(|cell| is_sound(cell))?;
-    let kind = Kind::of(number(cell, "type")?)?;
+    let (cell, kind) = told(record)?;
     let declared = record.medium.capacity_bytes.or(cell.params.span_bytes);
     let real = number(cell, "real_bytes").map(|bytes| bytes as u64);
     let says = declared.map(|bytes| format!("it says {}", Bytes(bytes))).unwrap_or_else(|| "the size it declares".into());
@@ -296,6 +300,23 @@ mod tests {
         assert!(told(8.0 * gib, None).contains("it has 8 GiB;"));
         assert!(told(7.0 * gib, Some([7.0 * gib, 8.0 * gib])).contains("it has between 7 GiB and 8 GiB;"));
         assert!(told(1.0, Some([1.0, 8.0 * gib])).contains("it has at most 8 GiB;"));
+    }
+
+    #[test]
+    fn a_thorough_probe_stands_before_a_short_one_that_was_deceived() {
+        let probe_of = |kind: f64, real: f64| {
+            let mut found = cell("capacity", 1, MIB);
+            let numbers = [("type", kind), ("real_bytes", real)];
+            let estimate = |value| Estimate { value, ci95: None, n: 1 };
+            found.metrics.other.extend(numbers.map(|(name, value)| (name.to_owned(), estimate(value))));
+            found
+        };
+        let (good, limbo) = (probe_of(0.0, 64e9), probe_of(2.0, 8e9));
+        for cells in [vec![good.clone(), limbo.clone()], vec![limbo, good]] {
+            let record = Record { cells, ..empty() };
+            assert!(is_fake(&record) && !is_genuine(&record) && real_bytes(&record) == Some(8_000_000_000));
+            assert!(probe(&record).unwrap().statement.contains("It is a fake"));
+        }
     }
 
     #[test]

@@ -18,6 +18,8 @@ struct Pair<'a> {
     easy: Figure<'a>,
     hard: Figure<'a>,
     ratio: Ratio,
+    /// What the interval must leave out.
+    least: f64,
 }
 
 impl<'a> Pair<'a> {
@@ -27,8 +29,9 @@ impl<'a> Pair<'a> {
         let (easy, hard) = (Figure::of(easy, metric)?, Figure::of(hard, metric)?);
         let mean = Ratio::of(&easy, &hard);
         // Merges of allocation units, which come now and then whatever is written, move means and not medians.
-        let ratio = typical.filter(|typical| typical.value >= TELLING && typical.is_above(AT_LEAST)).unwrap_or(mean);
-        Some(Pair { easy, hard, ratio })
+        let typical = typical.filter(|typical| typical.value >= TELLING && typical.is_above(AT_LEAST));
+        let (ratio, least) = typical.map_or((mean, TELLING), |typical| (typical, AT_LEAST));
+        Some(Pair { easy, hard, ratio, least })
     }
 
     /// The median time of the hard writes over that of the easy ones, with its interval.
@@ -44,7 +47,7 @@ impl<'a> Pair<'a> {
     }
 
     fn tells(&self) -> bool {
-        self.ratio.value >= TELLING && self.ratio.is_above(AT_LEAST)
+        self.ratio.value >= TELLING && self.ratio.is_above(self.least)
     }
 }
 

@@ -101,6 +101,9 @@ const STALLED: f64 = 0.7;
 /// So many merges there must be at least, and so many are enough, whatever a unit is taken for: what is written out of order fills a unit of 24 MiB once.
 const MERGES: [f64; 2] = [STALLED, 8.0];
 
+/// A row shows how often a medium pauses where it is at least this share of what is written out of order.
+const ROW_SHARE: f64 = 0.5;
+
 /// What the limit is the limit of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cause {
@@ -143,8 +146,14 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
             ((bytes / random.rate.value - bytes / one.rate.value) / merge_s, bytes >= au, MERGED * bytes / au, au)
         }
         (histogram, au) => {
-            let stalls = histogram.as_ref()?.buckets().filter(|(ns, _)| *ns as f64 >= STALLED * merge_s * 1e9);
-            let merges = stalls.map(|(ns, n)| ns as f64 * n as f64 / 1e9).sum::<f64>() / merge_s;
+            let stalled_s = |histogram: &record::Histogram| {
+                let stalls = histogram.buckets().filter(|(ns, _)| *ns as f64 >= STALLED * merge_s * 1e9);
+                stalls.map(|(ns, n)| ns as f64 * n as f64 / 1e9).sum::<f64>()
+            };
+            // What pauses while it is written in a row does so here, too.
+            let row = one.rate.cell;
+            let row_s = row.histogram.as_ref().filter(|_| row.bytes as f64 >= ROW_SHARE * bytes).map_or(0.0, stalled_s);
+            let merges = (stalled_s(histogram.as_ref()?) - row_s * bytes / row.bytes.max(1) as f64).max(0.0) / merge_s;
             let fewest = au.map_or(MERGES[0], |au| (MERGED * bytes / au).clamp(MERGES[0], MERGES[1]));
             (merges, true, fewest, au.unwrap_or(LARGEST_AU))
         }

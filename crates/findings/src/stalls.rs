@@ -24,6 +24,8 @@ pub(crate) struct Stalls<'a> {
     longest: Vec<(u64, &'a Cell)>,
     /// Of so many.
     pub n: u64,
+    /// Where they were measured.
+    cells: Vec<&'a Cell>,
 }
 
 /// How long a write took, and in which cell.
@@ -45,6 +47,20 @@ impl<'a> Stalls<'a> {
         self.longest.get(EVENTS - 1).map(|(ns, cell)| Event { ns: *ns, cell })
     }
 
+    /// How many were longer than this; of cells whose times were not kept, the longest alone can be told.
+    pub fn beyond(&self, limit_ns: u64) -> u64 {
+        let beyond = |cell: &&Cell| match (&cell.histogram, longest_of(cell).0.first()) {
+            (Some(histogram), _) if !histogram.is_empty() => histogram.count_above(limit_ns),
+            (_, longest) => u64::from(longest.is_some_and(|ns| *ns > limit_ns)),
+        };
+        self.cells.iter().map(beyond).fold(0, u64::saturating_add)
+    }
+
+    /// The chance that [`EVENTS`] writes longer than this would be met if as much was measured once more.
+    pub fn chance_beyond(&self, limit_ns: u64) -> f64 {
+        chance_again(self.beyond(limit_ns))
+    }
+
     /// "1 of 30099 writes took 6.90 s; one event cannot be told from the host's": where the longest are fewer than decide, and longer than
     /// what may be waited for.
     pub fn too_few(&self, limit_ns: u64) -> Option<String> {
@@ -59,6 +75,14 @@ impl<'a> Stalls<'a> {
             _ => None,
         }
     }
+}
+
+/// The chance that [`EVENTS`] events and more are met if as much is measured once more, of which so many were: they come by chance, and nothing else is
+/// known of how often (Jeffreys' prior; negative binomial).
+pub(crate) fn chance_again(seen: u64) -> f64 {
+    let shape = seen as f64 + 0.5;
+    let none = (-shape * std::f64::consts::LN_2).exp();
+    1.0 - none * (1.0 + shape / 2.0 + shape * (shape + 1.0) / 8.0)
 }
 
 impl fmt::Display for Stalls<'_> {
@@ -104,6 +128,8 @@ fn looked_into(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64
             && may_be_used(cell)
             && gate::disturbed(cell).is_none()
             && writes(cell)
+            // Of several in flight each waits for the others.
+            && cell.params.threads.max(cell.params.queue_depth) <= 1
             && wanted(cell)
             && cell.params.block_bytes.is_some_and(|bytes| bytes <= up_to_bytes)
     })
@@ -111,11 +137,12 @@ fn looked_into(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64
 
 /// The longest writes of up to this many bytes among these cells; `None` where there are none.
 pub(crate) fn of(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64) -> Option<Stalls<'_>> {
-    let mut stalls = Stalls { longest: Vec::new(), n: 0 };
+    let mut stalls = Stalls { longest: Vec::new(), n: 0, cells: Vec::new() };
     for cell in looked_into(record, wanted, up_to_bytes) {
         let (longest, n) = longest_of(cell);
         stalls.longest.extend(longest.into_iter().filter(|ns| *ns > 0).map(|ns| (ns, cell)));
         stalls.n = stalls.n.saturating_add(n);
+        stalls.cells.push(cell);
     }
     // Stable, so that of equals the first cell is named.
     stalls.longest.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));

@@ -109,11 +109,20 @@ impl Need {
             ns if poor_ns.is_none_or(|poor_ns| ns <= poor_ns) => Level::Poor,
             _ => Level::Unusable,
         };
+        let (no_better_than, no_worse_than) = match level {
+            Level::Good => (None, Some(good_ns)),
+            Level::Fair => (Some(good_ns), Some(fair_ns)),
+            Level::Poor => (Some(fair_ns), poor_ns),
+            Level::Unusable => (poor_ns, None),
+        };
+        let beyond = no_better_than.map_or(1.0, |ns| stalls.chance_beyond(ns));
+        let within = no_worse_than.map_or(1.0, |ns| 1.0 - stalls.chance_beyond(ns));
+        let confidence = Some(beyond.min(within));
         let poor = poor_ns.map(|ns| format!(", poor up to {}", Nanos(ns))).unwrap_or_else(|| ", beyond it poor".into());
         let asked = format!("good up to {}, usable up to {}{poor} ({source})", Nanos(good_ns), Nanos(fair_ns));
         let told = format!("the third slowest of {} writes took {} ({})", stalls.n, Nanos(third.ns), third.cell.test);
         let evidence = [Some(stalls.to_string()), stalls.too_few(good_ns), Some(asked)].into_iter().flatten().collect();
-        Some(Need { level, reason: reason(&told, third.ns), evidence, confidence: None })
+        Some(Need { level, reason: reason(&told, third.ns), evidence, confidence })
     }
 }
 
@@ -185,9 +194,10 @@ fn video(record: &Record, mbit: u32) -> Option<Verdict> {
     // What only just keeps up has no reserve for the file system: a quarter more is good.
     let asked = [need_bps * 0.999, need_bps, need_bps * 1.25];
     let mut needs = vec![Need::at_least(&figure, asked, reason, "the recording's rate, and a quarter more")?];
-    if let Some((from, slowest)) = slowest_stretch(record).filter(|(_, slowest)| *slowest < need_bps && needs[0].level > Level::Unusable) {
+    let slow = slowest_stretch(record, need_bps).filter(|(_, slowest, _)| *slowest < need_bps && needs[0].level > Level::Unusable);
+    if let Some((from, slowest, many)) = slow {
         let reason = format!("there are stretches of {} only, the recording is {}", quantity("bps", slowest), quantity("bps", need_bps));
-        needs.push(Need { level: Level::Poor, reason, evidence: vec![from], confidence: None });
+        needs.push(Need { level: Level::Poor, reason, evidence: vec![from], confidence: Some(stalls::chance_again(many)) });
     }
     let stalls = stalls::of(record, |cell| cell.test == "sequential-write" || cell.test == "sustained", MIB);
     let stall = stalls.and_then(|stalls| {
@@ -205,22 +215,24 @@ fn video(record: &Record, mbit: u32) -> Option<Verdict> {
 const CAMERA_BUFFER_S: f64 = 2.0;
 
 /// A rate that three stretches of two seconds of a long sequential write stayed below, the lowest of all such writes, with its cell; in bytes a second. A
-/// single slow stretch may be the host's doing.
-fn slowest_stretch(record: &Record) -> Option<(String, f64)> {
+/// single slow stretch may be the host's doing. And how many stretches of that write were slower than `need_bps`.
+fn slowest_stretch(record: &Record, need_bps: f64) -> Option<(String, f64, u64)> {
     let long = ["sustained", "random-fill", "prime"].iter().flat_map(|test| figure::cells(record, test));
     let quiet = long.filter(|cell| gate::accusing(record, cell).is_none());
     let curves = quiet.flat_map(|cell| cell.series.iter().map(move |series| (cell, series)));
     let along =
         curves.filter(|(_, series)| series.y == record::Axis::Bps && matches!(series.x, record::Axis::Bytes | record::Axis::OffsetBytes));
     let slowest = along.filter_map(|(cell, series)| {
-        let rate = slow_stretches(&series.points)?;
-        Some((format!("{}: {EVENTS} stretches of '{}' at {} or less", cell.id, series.name, quantity("bps", rate)), rate))
+        let rates = stretches(&series.points);
+        let rate = *rates.get(EVENTS - 1)?;
+        let many = rates.iter().filter(|rate| **rate < need_bps).count() as u64;
+        Some((format!("{}: {EVENTS} stretches of '{}' at {} or less", cell.id, series.name, quantity("bps", rate)), rate, many))
     });
     slowest.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The third slowest of the stretches of two seconds that points (bytes so far, bytes a second since the point before) are cut into.
-fn slow_stretches(points: &[[f64; 2]]) -> Option<f64> {
+/// The rates of the stretches of two seconds that points (bytes so far, bytes a second since the point before) are cut into, the slowest first.
+fn stretches(points: &[[f64; 2]]) -> Vec<f64> {
     let step = |pair: &[[f64; 2]]| {
         let (bytes, bps) = (pair[1][0] - pair[0][0], pair[1][1]);
         (bytes > 0.0 && bps > 0.0 && bytes.is_finite() && bps.is_finite()).then(|| (bytes, bytes / bps))
@@ -235,7 +247,7 @@ fn slow_stretches(points: &[[f64; 2]]) -> Option<f64> {
         }
     }
     rates.sort_by(f64::total_cmp);
-    rates.get(EVENTS - 1).copied()
+    rates
 }
 
 /// The writes that a logger's verdict goes by: lines as a logger appends them, or else the small writes of other tests that come near.
@@ -253,8 +265,21 @@ fn logger(record: &Record) -> Option<Verdict> {
     let mut need = Need::at_most(&stalls, [SECOND_NS / 4, SECOND_NS / 2], Some(SECOND_NS), reason, source)?;
     need.evidence.push(stalls::looked_at(record, tests));
     if let Some(figure) = figure::cells(record, "log-append").find_map(|cell| Figure::of(cell, "iops").filter(|it| it.ci95.is_some())) {
-        need.reason = format!("{}; it makes {} lines a second durable", need.reason, significant(figure.value));
+        let durable = format!("it makes {} lines a second durable", significant(figure.value));
+        need.reason = format!("{}; {durable}", need.reason);
         need.evidence.push(figure.to_string());
+        let asked = figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0);
+        let reason = format!("{durable}, and falls ever further behind at {}", significant(asked.unwrap_or(0.0)));
+        let keeps_up = asked.and_then(|asked| Need::at_least(&figure, [asked / 2.0, asked, asked], reason, "the lines a second of log-append"));
+        match keeps_up {
+            // How late lines are then is a matter of how long it was measured.
+            Some(behind) if behind.level <= Level::Poor => {
+                let evidence = behind.evidence.iter().chain(&need.evidence).cloned().collect();
+                need = Need { evidence, ..behind };
+            }
+            Some(Need { confidence: Some(share), .. }) => need.confidence = Some(need.confidence.map_or(share, |own| own.min(share))),
+            _ => {}
+        }
     }
     weigh(Use::Logger, vec![need], vec![])
 }

@@ -8,6 +8,7 @@ use device::{Device, Extent, ExtentGuard, IoError};
 use record::units::MILLISECOND_NS;
 use record::{Cell, Stop};
 
+use crate::doubts::may_be_cached;
 use crate::drive::{Limits, Load, Look, Onlookers, Places, Watch, drive, flush};
 use crate::events::{Event, Listener, Progress};
 use crate::random::Random;
@@ -153,6 +154,23 @@ pub(crate) fn fast_beginning_bytes(done: &[Cell]) -> u64 {
     let Some(typical) = stats::median(&mut rates) else { return 0 };
     let end = series.points.iter().take_while(|[_, bps]| *bps > BEGINNING_RATIO * typical).map(|[at, _]| at - origin).last();
     end.filter(|bytes| *bytes <= LARGEST_BEGINNING_BYTES).map_or(0, |bytes| bytes as u64)
+}
+
+/// First writes this many times as fast as those that followed went to a cache.
+const CACHED_RATIO: f64 = 1.5;
+/// What a cache keeps of a smaller write.
+pub(crate) const CACHED_PAGE_BYTES: u64 = 4096;
+
+/// How much a volatile cache of this medium holds at most, in bytes, as far as earlier cells have shown one: what was taken in fast before the level that
+/// lasts. 0 where none has.
+pub(crate) fn shown_cache_bytes(done: &[Cell]) -> u64 {
+    let taken_in = |cell: &Cell| {
+        let (iops, burst) = (cell.metrics.iops?, cell.metrics.other.get("burst_iops")?);
+        let block_bytes = cell.params.block_bytes.unwrap_or(0);
+        let is_cached = burst.value > CACHED_RATIO * iops.value && may_be_cached(1e9 / burst.value, block_bytes);
+        is_cached.then_some(burst.n * block_bytes.max(CACHED_PAGE_BYTES))
+    };
+    done.iter().filter_map(taken_in).max().unwrap_or(0).max(fast_beginning_bytes(done))
 }
 
 /// The run's heartbeat: tells progress at intervals and knows when to stop.

@@ -6,9 +6,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use record::units::MIB;
 use sim::Profile;
 
+use super::findings::cache::Cache;
 use super::findings::dice::Dice;
 use super::findings::medium::Medium;
 use super::findings::{each, entropy};
@@ -19,63 +19,9 @@ use super::{Flags, marked, percent, runs};
 const RUNS: u64 = 4;
 /// Chance of the truth is a third of a run's.
 const EFFORT: Effort = Effort { times: 4, bounds: (20_000, 400_000) };
-/// A random write of a disk, in microseconds.
-const DISK_US: f64 = 10_000.0;
 const SUITES: [&str; 2] = ["quick", "standard"];
 /// The tests whose truth can be told.
 const TESTS: [&str; 6] = ["prime", "sequential-write", "sequential-read", "random-read", "random-write", "sector-write"];
-
-/// What stands between the host and the flash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cache {
-    None,
-    /// Passes every write on; flushes honestly or not.
-    Queue {
-        honest: bool,
-    },
-    /// Combines writes to the same place.
-    Combining {
-        honest: bool,
-    },
-}
-
-impl Cache {
-    const ALL: [Cache; 5] = [
-        Cache::None,
-        Cache::Queue { honest: true },
-        Cache::Queue { honest: false },
-        Cache::Combining { honest: true },
-        Cache::Combining { honest: false },
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Cache::None => "no cache",
-            Cache::Queue { honest: true } => "cache, honest",
-            Cache::Queue { honest: false } => "cache, flush lies",
-            Cache::Combining { honest: true } => "combining cache, honest",
-            Cache::Combining { honest: false } => "combining cache, flush lies",
-        }
-    }
-
-    /// Its table of a profile, of 1 to 64 MiB; but none takes longer to empty than a maker could sell, a random write of 4 KiB taking `random_us`.
-    fn table(self, random_us: f64, dice: &mut Dice) -> String {
-        let (honest, combines) = match self {
-            Cache::None => return String::new(),
-            Cache::Queue { honest } => (honest, false),
-            Cache::Combining { honest } => (honest, true),
-        };
-        let bytes = dice.spread(1.0, 64.0) * MIB as f64;
-        // A host gives a command 30 s, a flush too; who waits for no flush may take minutes.
-        let emptied_us = if honest { 20e6 } else { 400e6 };
-        let pages = (bytes / 4096.0).min(emptied_us / random_us).round().max(1.0) as u64;
-        let (rate, command) = (dice.between(30.0, 300.0), dice.between(50.0, 400.0));
-        format!(
-            "[cache]\nsize = \"{} B\"\nrate = \"{rate:.3} MB/s\"\ncommand = \"{command:.3} us\"\nhonest = {honest}\ncombines = {combines}\n",
-            pages * 4096
-        )
-    }
-}
 
 /// What one suite said of all media with one kind of cache.
 #[derive(Default)]
@@ -98,13 +44,12 @@ impl Sum {
 fn draw(seed: u64, number: u64) -> (Cache, Profile, String) {
     let mut dice = Dice::new(seed, "coverage", number);
     let cache = Cache::ALL[(number % Cache::ALL.len() as u64) as usize];
-    let mut medium = match number / Cache::ALL.len() as u64 % 10 {
+    let medium = match number / Cache::ALL.len() as u64 % 10 {
         0 => Medium::disk(&mut dice),
         kind if kind % 2 == 1 => Medium::hybrid(&mut dice),
         _ => Medium::mapped(&mut dice),
     };
-    medium.tables += &cache.table(if medium.rotational() { DISK_US } else { medium.random_us(4096) }, &mut dice);
-    let text = medium.profile();
+    let text = medium.behind(cache, &mut dice).profile();
     let profile = Profile::parse("drawn", &text).unwrap_or_else(|error| panic!("what was drawn can be: {error}\n{text}"));
     (cache, profile, text)
 }

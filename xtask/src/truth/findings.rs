@@ -2,6 +2,7 @@
 //!
 //! The seed is drawn anew each time and printed; `--seed` repeats a table. What each row counts is told in docs/truth.md.
 
+pub mod cache;
 mod cheats;
 pub mod dice;
 mod fakes;

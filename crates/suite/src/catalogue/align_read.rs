@@ -1,10 +1,9 @@
 //! `align-read`: where reads cost more because they straddle something, without writing a byte (flash.md B1 `-a`, B3.1).
 //!
-//! For each size, pages and allocation units among them, small reads before, across and after seven boundaries that are odd multiples of
-//! it (flashbench's `-a`). Where the size is that of an allocation unit or a multiple of it, the read across costs the medium a look at
-//! two units; where it is smaller, both halves lie in one. Sizes are 2^k and 3*2^k, from 2 KiB to 64 MiB or as far as the medium goes. A
-//! boundary of 2^k is never one of 3*2^k, nor the other way round, unless one size divides the other: the seven places lie at multiples
-//! of three times the largest size.
+//! For each size, pages and allocation units among them, small reads before, across and after seven boundaries of it (flashbench's `-a`).
+//! Where the size is that of an allocation unit or a multiple of it, the read across costs the medium a look at
+//! two units; where it is smaller, both halves lie in one. Sizes are 2^k and 3*2^k, from 2 KiB to 64 MiB or as far as the medium goes, and from
+//! 640 KiB on 5, 7 and 9*2^k. A boundary of one size is none of another unless that divides it: it is a multiple of its size that 2, 3, 5 and 7 do not divide.
 //!
 //! Each boundary is read several times and the mean of the faster half of them counts (flashbench: the fastest alone, whose chance is half as large again);
 //! the figure of a size is the mean over its boundaries, and of several such repeats the median. Repeats that time cuts short are not counted.
@@ -44,7 +43,7 @@ impl Test for AlignRead {
             Setting { name: "largest", default: "64MiB", about: "largest power of two that is tried" },
             Setting { name: "tries", default: "8", about: "reads of each place, of which the faster half counts" },
             Setting { name: "repeats", default: "3", about: "how often all of it is done; the median counts" },
-            Setting { name: "max_time", default: "20s", about: "at most this long" },
+            Setting { name: "max_time", default: "30s", about: "at most this long" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -109,7 +108,12 @@ impl Test for AlignRead {
     }
 }
 
-/// Where the boundaries lie: those of size `s` at `start + i * period + s`.
+/// What units are made of beside powers of two: no multiple of a size that these divide is a boundary of it.
+const PRIMES: [u64; 4] = [2, 3, 5, 7];
+/// Units of 5, 7 and 9 times a power of two are larger than this.
+const ODD_BYTES: u64 = 512 << 10;
+
+/// Where the boundaries lie: those of size `s` at the first fitting multiple of it after `start + i * period`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Grid {
     start_bytes: u64,
@@ -128,20 +132,20 @@ impl Grid {
         })
     }
 
-    /// Three times twice the largest size: a multiple of twice every size, so that a boundary of one power of two is none of the next.
     fn period_bytes(&self) -> u64 {
         6 * self.largest_bytes
     }
 
-    /// All that is read lies in so many bytes.
+    /// All that is read lies in so many bytes: of ten numbers in a row at most nine are divided by one of the primes.
     fn bytes(&self) -> u64 {
-        PLACES * self.period_bytes()
+        PLACES * self.period_bytes() + 10 * self.largest_bytes * 3 / 2
     }
 
-    /// 2^k and 3*2^k, ascending.
+    /// 2^k and 3*2^k, and 5, 7 and 9*2^k, ascending.
     fn sizes(&self, block_bytes: u64) -> Vec<u64> {
         let powers = std::iter::successors(Some(2 * block_bytes), |size| Some(size * 2)).take_while(|size| *size <= self.largest_bytes);
-        let mut sizes: Vec<u64> = powers.flat_map(|size| [size, size / 2 * 3]).collect();
+        let odd = |size: u64| [5, 7, 9].map(|times| size * times).into_iter().filter(|size| *size > ODD_BYTES);
+        let mut sizes: Vec<u64> = powers.flat_map(|size| [size, size / 2 * 3].into_iter().chain(odd(size))).collect();
         sizes.retain(|size| *size >= 2 * block_bytes && *size <= self.largest_bytes * 3 / 2);
         sizes.sort_unstable();
         sizes.dedup();
@@ -151,7 +155,14 @@ impl Grid {
     fn boundaries(&self, size: u64) -> impl Iterator<Item = u64> + use<> {
         let Grid { start_bytes, .. } = *self;
         let period_bytes = self.period_bytes();
-        (0..PLACES).map(move |place| start_bytes + place * period_bytes + size)
+        let is_its_own = |multiple: &u64| PRIMES.iter().all(|prime| !multiple.is_multiple_of(*prime));
+        let mut next = 0;
+        (0..PLACES).map(move |place| {
+            let first = (start_bytes + place * period_bytes).div_ceil(size).max(next);
+            let multiple = (first..).find(is_its_own).unwrap_or(first);
+            next = multiple + 1;
+            multiple * size
+        })
     }
 }
 
@@ -275,10 +286,10 @@ mod tests {
         insta::assert_snapshot!(bed.left_out(&["align-read"]), @"nothing to do: align-read: 256 KiB are too few for boundaries of 16 KiB");
     }
 
-    /// Pages of 16 KiB cost 40 µs across, units of 4 MiB 300 µs.
-    fn straddling(request: &device::Request, _: u64) -> u64 {
+    /// Pages of 16 KiB cost 40 µs across, units 300 µs.
+    fn straddling(request: &device::Request, au_bytes: u64) -> u64 {
         let crosses = |size: u64| request.offset_bytes / size != (request.offset_bytes + request.length_bytes - 1) / size;
-        let extra = if crosses(4 * MIB) {
+        let extra = if crosses(au_bytes) {
             300
         } else if crosses(16 * KIB) {
             40
@@ -290,33 +301,35 @@ mod tests {
 
     #[test]
     fn costs_across_are_found_at_their_sizes_exactly() {
-        let ran = Bed::raw(8 * GIB, straddling).run(&["align-read"]);
-        let cell = ran.cell("align-read/1");
-        let diff = &cell.series.iter().find(|series| series.name == "diff").unwrap().points;
-        for [size, ns] in diff {
-            let size = *size as u64;
-            let cost = if size.is_multiple_of(4 * MIB) {
-                300e3
-            } else if size.is_multiple_of(16 * KIB) {
-                40e3
-            } else {
-                0.0
-            };
-            assert_eq!(*ns, cost, "{size}");
+        for au_bytes in [4 * MIB, 3 * MIB / 2, 5 * MIB / 2, 7 * MIB, 9 * MIB / 2] {
+            let ran = Bed::raw(8 * GIB, move |request, _| straddling(request, au_bytes)).run(&["align-read"]);
+            let cell = ran.cell("align-read/1");
+            let diff = &cell.series.iter().find(|series| series.name == "diff").unwrap().points;
+            for [size, ns] in diff {
+                let size = *size as u64;
+                let cost = if size.is_multiple_of(au_bytes) {
+                    300e3
+                } else if size.is_multiple_of(16 * KIB) {
+                    40e3
+                } else {
+                    0.0
+                };
+                assert_eq!(*ns, cost, "{size} of {au_bytes}");
+            }
+            assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (diff.len() as u64 * 168 * 3, 3.0));
+            assert!(cell.elapsed_ns < 30 * SECOND_NS && cell.written_bytes == 0);
         }
-        assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (diff.len() as u64 * 168 * 3, 3.0));
-        assert!(cell.elapsed_ns < 20 * SECOND_NS && cell.written_bytes == 0);
     }
 
     #[test]
     fn time_cuts_whole_repeats_only() {
-        let ran = Bed::raw(8 * GIB, |_, _| 2 * MILLISECOND_NS).run(&["align-read max_time=12s"]);
+        let ran = Bed::raw(8 * GIB, |_, _| 2 * MILLISECOND_NS).run(&["align-read max_time=25s"]);
         let cell = ran.cell("align-read/1");
         assert_eq!((ran.other("align-read/1", "repeats"), cell.stop), (1.0, Stop::Time));
-        assert!(cell.elapsed_ns <= 12 * SECOND_NS + 2 * MILLISECOND_NS);
+        assert!(cell.elapsed_ns <= 25 * SECOND_NS + 2 * MILLISECOND_NS);
         let ran = Bed::raw(8 * GIB, |_, _| SECOND_NS).run(&["align-read"]);
         let cell = ran.cell("align-read/1");
-        assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (20, 0.0));
+        assert_eq!((cell.ops, ran.other("align-read/1", "repeats")), (30, 0.0));
         insta::assert_snapshot!(cell.flags.last().unwrap(), @"there was no time for all sizes; give it more");
         assert!(cell.series.iter().all(|series| series.points.is_empty()));
     }
@@ -336,11 +349,13 @@ mod tests {
             assert_eq!(size, au_mib * MIB);
             assert!((high - low - 190e3).abs() < 40e3, "{low} {high}");
         }
-        for (seed, au_mib) in [3, 6, 12, 24].into_iter().enumerate() {
+        for (seed, au_mib) in [3, 6, 12, 24, 9, 18].into_iter().enumerate() {
             let cells = run_profile(&card(au_mib, 3), None, seed as u64, &["align-read"]);
             let diff = &cells[0].series[0].points;
-            let thirds: Vec<_> = diff.iter().copied().filter(|p| !(p[0] as u64).is_power_of_two() && p[0] >= 24576.0).collect();
-            assert_eq!(step(&thirds).0 as u64, au_mib * MIB);
+            let odd = au_mib >> au_mib.trailing_zeros();
+            let is_alike = |size: u64| size >> size.trailing_zeros() == odd && size >= 24576;
+            let alike: Vec<_> = diff.iter().copied().filter(|p| is_alike(p[0] as u64)).collect();
+            assert_eq!(step(&alike).0 as u64, au_mib * MIB);
         }
     }
 

@@ -1,23 +1,32 @@
 //! `content-sweep`: the same writes in a row with data of every kind, for controllers that compress, recognise or skip it (flash.md C2).
 //!
 //! Zeros, 0xFF bytes, one incompressible block over and over, and data that is never the same twice. *rewrite-equal* writes what lies
-//! there already, *rewrite-new* other data in its place; both fill the span first, and that does not count. So does the first cell, to close
-//! what other tests left open. Every pass begins and ends with the span, so that it leaves nothing open for the next. Random data comes
+//! there already, *rewrite-new* other data in its place; both fill the span first, and that does not count. The first cell begins before the span, and that
+//! does not count either, to close what other tests left open; so do all where earlier tests have shown a volatile cache, as far before it as that holds,
+//! to fill it with data of their kind. Every pass ends with the span, so that it leaves nothing open for the next. Random data comes
 //! last: the span is left as `prime` left it.
 //!
 //! What a cell was asked: `form` (zeros, byte-255, repeated, incompressible, rewrite-equal, rewrite-new), `content`. Metrics: `bps`, `latency_ns`.
 
+use device::Extent;
 use record::units::{Bytes, SECOND_NS};
 use record::{Content, Pattern, PlannedCell, Region};
 
-use super::stretch::{self, Stretch};
+use super::stretch::{self, Before, Stretch};
+use crate::bench::shown_cache_bytes;
+use crate::doubts::LARGEST_CACHE_BYTES;
 use crate::drive::Limits;
-use crate::offsets::{cyclic, sequential};
+use crate::offsets::sequential;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The test.
 pub struct ContentSweep;
+
+/// So much lies before the span, to fill a cache.
+const BESIDE_BYTES: u64 = LARGEST_CACHE_BYTES;
+/// I/Os that are enough on a slow medium.
+const ENOUGH: Stretch = Stretch { enough_ops: 128, enough_ns: 10 * SECOND_NS, ..Stretch::NOTHING };
 
 const REWRITE_EQUAL: &str = "rewrite-equal";
 const REWRITE_NEW: &str = "rewrite-new";
@@ -47,7 +56,7 @@ impl Test for ContentSweep {
             Setting { name: "form", default: "zeros,byte-255,repeated,incompressible,rewrite-equal,rewrite-new", about: "which data" },
             Setting { name: "block", default: "64KiB", about: "size of a write; many small ones, so that a single stall decides nothing" },
             Setting { name: "span", default: "32MiB", about: "how much is written of each" },
-            Setting { name: "max_time", default: "20s", about: "at most this long each" },
+            Setting { name: "max_time", default: "40s", about: "at most this long each" },
         ]
     }
     fn needs(&self) -> Needs {
@@ -56,44 +65,55 @@ impl Test for ContentSweep {
 
     fn plan(&self, settings: &Settings, site: &Site, cells: &mut CellList<'_>) -> Result<(), SettingError> {
         let block_bytes = settings.block("block")?;
-        let Some(span) = cells.or_skip(site.region(Region::Middle, settings.size("span")?)) else { return Ok(()) };
+        let wanted_bytes = settings.size("span")?;
+        let Some(all) = cells.or_skip(site.region(Region::Middle, wanted_bytes + BESIDE_BYTES)) else { return Ok(()) };
+        let span_bytes = all.bytes.min(wanted_bytes);
+        let span = Extent::new(all.end() - span_bytes, span_bytes);
         if span.bytes < block_bytes {
             cells.skip(format!("{} blocks do not fit into {}", Bytes(block_bytes), Bytes(span.bytes)));
             return Ok(());
         }
-        let blocks = span.bytes / block_bytes;
+        let (blocks, beside_blocks) = (span.bytes / block_bytes, (all.bytes - span.bytes) / block_bytes);
         for (index, form) in settings.choices("form", &FORMS.map(|(form, _)| form))?.into_iter().enumerate() {
-            let mut params = stretch::writes(site, Region::Middle, span, Pattern::Sequential, block_bytes);
+            let mut params = stretch::writes(site, Region::Middle, all, Pattern::Sequential, block_bytes);
             params.form = Some(form.into());
             params.content = FORMS.iter().find(|(name, _)| *name == form).map(|(_, content)| *content);
-            let warm_up_ops = if is_rewrite(form) || index == 0 { blocks } else { 0 };
-            let stretch =
-                Stretch { rest_ns: 0, warm_up_ops, ops: blocks, enough_ops: 128, enough_ns: 10 * SECOND_NS, ..Stretch::default() };
+            params.other.insert("counted_bytes".into(), span.bytes as f64);
+            params.other.insert("closing_blocks".into(), if index == 0 { blocks.min(beside_blocks) } else { 0 } as f64);
+            let filling_blocks = if is_rewrite(form) { beside_blocks + blocks } else { 0 };
+            let stretch = Stretch { warm_up_ops: beside_blocks + filling_blocks, ops: blocks, ..ENOUGH };
             stretch.plan(params, settings.duration_ns("max_time")?, cells);
         }
         Ok(())
     }
 
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
-        let (span, block_bytes) = (span_of(cell), cell.block_bytes());
+        let (planned, block_bytes) = (span_of(cell), cell.block_bytes());
+        let counted_bytes = (cell.setting("counted_bytes") as u64).min(planned.bytes);
+        let span = Extent::new(planned.end() - counted_bytes, counted_bytes);
         let form = cell.params.form.as_deref().unwrap_or_default();
-        if !is_rewrite(form) {
-            return stretch::run(cell, bench, &mut cyclic(span, block_bytes));
+        // What lies beside the span fills a cache with writes of the same kind.
+        let needed = shown_cache_bytes(bench.done).div_ceil(block_bytes).max(cell.setting("closing_blocks") as u64);
+        let beside_bytes = needed.min((planned.bytes - span.bytes) / block_bytes) * block_bytes;
+        let mut all = Extent::new(span.offset_bytes - beside_bytes, beside_bytes + span.bytes);
+        let mut load = stretch::load(cell, bench, "data");
+        if is_rewrite(form) {
+            let before = stretch::load(cell, bench, "data that lies there");
+            let limits = Limits::time(bench.time_left_ns() / 2);
+            let filled = bench.drive("filling", &before, &limits, &mut sequential(all, block_bytes));
+            if filled.stop.cut_short() {
+                let mut outcome = Outcome::new(cell);
+                outcome.end(filled.stop, filled.error);
+                return outcome;
+            }
+            // Only what was filled in time is written again.
+            all.bytes = filled.bytes;
+            load = if form == REWRITE_EQUAL { before } else { load };
         }
-        let before = stretch::load(cell, bench, "data that lies there");
-        let limits = Limits::time(bench.time_left_ns() / 2);
-        let filled = bench.drive("filling", &before, &limits, &mut sequential(span, block_bytes));
-        if filled.stop.cut_short() {
-            let mut outcome = Outcome::new(cell);
-            outcome.end(filled.stop, filled.error);
-            return outcome;
-        }
-        // Only what was filled in time is written again.
-        let span = device::Extent::new(span.offset_bytes, filled.bytes);
-        let load = if form == REWRITE_EQUAL { before } else { stretch::load(cell, bench, "data") };
         let mut cell = cell.clone();
-        cell.params.other.insert("warm_up_ops".into(), 0.0);
-        stretch::run_load(&cell, bench, &load, &mut sequential(span, block_bytes))
+        (cell.params.span_offset_bytes, cell.params.span_bytes) = (Some(span.offset_bytes), Some(span.bytes));
+        cell.params.other.insert("warm_up_ops".into(), (beside_bytes / block_bytes) as f64);
+        stretch::run_after(&cell, bench, Before { load: &load, next: None }, &load, &mut sequential(all, block_bytes))
     }
 }
 
@@ -113,12 +133,12 @@ mod tests {
     fn each_kind_of_data_is_written_over_the_same_span() {
         let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["content-sweep"]);
         let writes: Vec<_> = ran.requests.iter().filter(|r| r.op == Op::Write).collect();
-        assert!(writes.iter().all(|r| (512 * MIB..544 * MIB).contains(&r.offset_bytes)));
+        let counted = 576 * MIB..608 * MIB;
+        assert!(writes.iter().all(|r| (544 * MIB..608 * MIB).contains(&r.offset_bytes)));
         assert_eq!(writes.len(), 512 + 4 * 512 + 2 * 1024);
-        assert_eq!(
-            [511, 512, 1024, 1536].map(|at| writes[at].content),
-            [Content::Incompressible, Content::Zeros, Content::Byte(255), Content::Repeated]
-        );
+        assert_eq!([0, 512, 1024, 1536].map(|at| writes[at].content)[1..], [Content::Zeros, Content::Byte(255), Content::Repeated]);
+        assert!(writes[..512].iter().all(|r| !counted.contains(&r.offset_bytes)), "what closes the units of other tests lies before");
+        assert!(writes[512..].iter().all(|r| counted.contains(&r.offset_bytes)));
         assert!(ran.end.cells.iter().all(|cell| cell.ops == 512 && cell.written_bytes >= 32 * MIB));
     }
 

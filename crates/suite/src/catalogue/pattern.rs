@@ -11,16 +11,21 @@
 //! may be short. Metrics: `iops`, `bps`, `latency_ns`.
 
 use device::Extent;
-use record::units::Bytes;
+use record::units::{Bytes, SECOND_NS};
 use record::{Pattern, PlannedCell, Region};
 
-use super::stretch::{self, Stretch};
+use super::stretch::{self, Before, Stretch};
+use crate::doubts::OVERWHELM_BYTES;
+use crate::drive::Load;
 use crate::offsets::uniform;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
 /// The test.
 pub struct PatternTest;
+
+/// Time to fill a cache, where there is one.
+const FILLING_NS: u64 = 60 * SECOND_NS;
 
 impl Test for PatternTest {
     fn name(&self) -> &'static str {
@@ -82,8 +87,11 @@ impl Test for PatternTest {
             }
             let mut params = stretch::writes(site, Region::Middle, span, Pattern::Uniform, block_bytes);
             params.form = Some(form.into());
-            params.other.extend([("shift_bytes".to_owned(), shift_bytes as f64), ("rounds".to_owned(), rounds as f64)]);
-            let stretch = Stretch { rest_ns: settings.duration_ns("rest")?, ops, enough_ops: ops, ..Stretch::default() };
+            let numbers = [("shift_bytes", shift_bytes as f64), ("odd_span_bytes", all.bytes as f64), ("rounds", rounds as f64)];
+            params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number)));
+            let rest_ns = settings.duration_ns("rest")?;
+            let cache = Stretch { cache_bytes: OVERWHELM_BYTES, cache_ns: FILLING_NS, ..Stretch::default() };
+            let stretch = Stretch { rest_ns, ops, enough_ops: ops, ..cache };
             if form == "common" {
                 let stretch = Stretch { enough_ops: least, enough_ns: rounds * round_ns, ..stretch };
                 stretch.plan(params, rounds * round_ns + least_ns, cells);
@@ -97,7 +105,13 @@ impl Test for PatternTest {
     fn run(&self, cell: &PlannedCell, bench: &mut Bench<'_>) -> Outcome {
         let (span, block_bytes, shift_bytes) = (span_of(cell), cell.block_bytes(), cell.setting("shift_bytes") as u64);
         let shifted = Extent::new(span.offset_bytes + shift_bytes, span.bytes - shift_bytes);
-        stretch::run(cell, bench, &mut uniform(shifted, block_bytes, block_bytes, bench.random("places")))
+        let odd = Extent::new(span.offset_bytes, cell.setting("odd_span_bytes") as u64);
+        // What fills a cache knows no benchmark, and uses up nothing that is kept for one.
+        let state = Load { pass: bench.random("data that fills").bits() as u32 >> 1, ..stretch::load(cell, bench, "data") };
+        let mut filling = uniform(odd, block_bytes, block_bytes, bench.random("places that fill"));
+        let before = Before { load: &state, next: Some(&mut filling) };
+        let mut places = uniform(shifted, block_bytes, block_bytes, bench.random("places"));
+        stretch::run_after(cell, bench, before, &stretch::load(cell, bench, "data"), &mut places)
     }
 }
 

@@ -25,6 +25,7 @@ use record::units::{Bytes, KIB, MIB, SECOND_NS};
 use record::{Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 use stats::StopRule;
 
+use crate::bench::CACHED_PAGE_BYTES;
 use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
 use crate::catalogue::level::{Level, OVERWHELMING_MERGES, OVERWHELMING_OPS};
@@ -47,8 +48,6 @@ const FAST_OVERWHELM_TIME: f64 = 0.5;
 /// the cell ended.
 const KEPT_BACK_RATIO: f64 = 3.0;
 const KEPT_BACK_SHARE: f64 = 0.5;
-/// Caches keep pages: a sector takes as much room.
-const PAGE_BYTES: u64 = 4 * KIB;
 /// Writes to be measured at least, so that what is rare has had its chance to show: what was not seen hardly widens an interval. A medium
 /// that takes longer than this for so many does as many as it can in that time and at most half as many more, and is asked for less
 /// certainty. Its interval allows for rare slow writes that were not seen; 80 writes keep 95 % of
@@ -235,7 +234,7 @@ impl Work<'_, '_> {
         let mut level = Level::default();
         let (mut bytes_done, mut took_ns) = (0, 0);
         let mut watch = |bytes, latency_ns| {
-            (bytes_done, took_ns) = (bytes_done + PAGE_BYTES.max(bytes), took_ns + latency_ns);
+            (bytes_done, took_ns) = (bytes_done + CACHED_PAGE_BYTES.max(bytes), took_ns + latency_ns);
             level.push(latency_ns);
             let is_late = took_ns >= enough_ns && !level.may_be_cached(block_bytes);
             is_late || level.is_overwhelmed(block_bytes, bytes_done, enough_bytes)
@@ -336,7 +335,7 @@ impl Work<'_, '_> {
         let other = |name: &str| self.outcome.cell.metrics.other.get(name);
         let is_cached =
             self.outcome.cell.metrics.iops.zip(other("burst_iops")).is_some_and(|(iops, burst)| burst.value > KEPT_BACK_RATIO * iops.value);
-        let pages = SETTLING_OPS * SETTLING_BLOCK_BYTES / PAGE_BYTES.max(self.cell.block_bytes());
+        let pages = SETTLING_OPS * SETTLING_BLOCK_BYTES / CACHED_PAGE_BYTES.max(self.cell.block_bytes());
         if is_cached || self.kept_back_bytes() > 0 { pages as f64 * mean_ns } else { 0.0 }
     }
 
@@ -363,9 +362,9 @@ impl Work<'_, '_> {
     /// Where such a cache was still full of other writes when measuring began, the figure is a bound: each of these makes room for several where they were
     /// larger, and for a part of one where they were smaller.
     fn doubt_kept_back(&mut self, own_bytes: u64) {
-        let own = self.cell.block_bytes().max(PAGE_BYTES);
+        let own = self.cell.block_bytes().max(CACHED_PAGE_BYTES);
         let before = self.bench.done.iter().rev().find(|cell| cell.test == self.cell.test);
-        let before = before.and_then(|cell| cell.params.block_bytes).map_or(own, |block| block.max(PAGE_BYTES));
+        let before = before.and_then(|cell| cell.params.block_bytes).map_or(own, |block| block.max(CACHED_PAGE_BYTES));
         if before != own && own_bytes < self.kept_back_bytes() {
             self.outcome.cell.doubt_level(if before < own { Bound::AtLeast } else { Bound::AtMost });
         }
@@ -407,7 +406,7 @@ fn kept_back_bytes(cell: &Cell) -> Option<u64> {
     let (iops, burst, debt) = (cell.metrics.iops?, other("burst_iops")?, other("debt_ns")?);
     let owed_ns = burst.n as f64 * 1e9 / iops.value;
     let is_kept = burst.value > KEPT_BACK_RATIO * iops.value && debt.value < KEPT_BACK_SHARE * owed_ns;
-    is_kept.then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(PAGE_BYTES))
+    is_kept.then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(CACHED_PAGE_BYTES))
 }
 
 fn mean_ns(tally: &Tally) -> Option<f64> {

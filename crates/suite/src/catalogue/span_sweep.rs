@@ -25,8 +25,9 @@ const TOTAL_BYTES: u64 = 64 * MIB;
 /// As many as a card has been seen to keep open, and time to open one on a medium of two writes a second.
 const WARM_UP_OPS: u64 = 64;
 const OPENING_NS: u64 = 600 * MILLISECOND_NS;
-/// The largest span comes first and fills whatever is fast only until it is full. Time for that, beyond what every span has.
-const OVERWHELM_NS: u64 = 60 * SECOND_NS;
+/// The largest span comes first and fills whatever is fast only until it is full; the others fill what cache there is. Time for that, beyond what
+/// every span has.
+const FILLING_NS: u64 = 60 * SECOND_NS;
 /// What a span of its own may be given until its level is found.
 const SETTLE_BYTES: u64 = 4 * MIB;
 
@@ -72,8 +73,11 @@ impl Test for SpanSweep {
         let mut add = |region: Region, span: Extent| {
             let units = span.bytes.div_ceil(au_bytes);
             let opening_ns = if units <= WARM_UP_OPS { units * OPENING_NS } else { 0 };
-            let (overwhelm_bytes, overwhelm_ns) = if std::mem::take(&mut is_first) { (OVERWHELM_BYTES, OVERWHELM_NS) } else { (0, 0) };
-            let stretch = Stretch { overwhelm_bytes, settle_bytes: SETTLE_BYTES.max(2 * overwhelm_bytes), ..stretch };
+            let overwhelm_bytes = if std::mem::take(&mut is_first) { OVERWHELM_BYTES } else { 0 };
+            let (cache_bytes, cache_ns) = if overwhelm_bytes == 0 { (OVERWHELM_BYTES, FILLING_NS) } else { (0, 0) };
+            let overwhelm_ns = FILLING_NS - cache_ns;
+            let settle_bytes = SETTLE_BYTES.max(2 * overwhelm_bytes);
+            let stretch = Stretch { overwhelm_bytes, settle_bytes, cache_bytes, cache_ns, ..stretch };
             let mut params = stretch::writes(site, region, span, Pattern::Uniform, block_bytes);
             params.other.insert("au_bytes".into(), au_bytes as f64);
             stretch.plan(params, max_ns + opening_ns + overwhelm_ns, cells);
@@ -201,7 +205,7 @@ mod tests {
             }
         }
         let levels = cells.iter().filter(|cell| cell.transient().is_none()).count() as u32;
-        assert!(levels >= 2 && held == levels, "{held} of {levels}");
+        assert!(levels >= 1 && held == levels, "{held} of {levels}");
         let again = cells.iter().filter_map(|cell| cell.metrics.other.get("again_iops")).map(|again| again.value);
         assert!(again.fold(f64::MAX, f64::min) > 2000.0, "what is written again is in the cache");
     }

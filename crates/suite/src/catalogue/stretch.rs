@@ -3,16 +3,22 @@
 //! that do not count, so that what the cell before left open is closed at its expense and not at this one's.
 
 use device::Extent;
-use record::units::MILLISECOND_NS;
-use record::{Bound, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::units::{MILLISECOND_NS, SECOND_NS};
+use record::{Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 
 use super::again;
 use super::level::Level;
+use crate::bench::{CACHED_PAGE_BYTES, shown_cache_bytes};
+use crate::doubts::may_be_cached;
 use crate::drive::{Limits, Load, Places};
-use crate::{Bench, CellList, Outcome, Site};
+use crate::{Bench, CellList, Outcome, Site, Tally};
 
 /// Share of a cell's time that may go into I/Os that do not count.
 const WARM_UP_SHARE: f64 = 0.5;
+/// First I/Os that were this many times as fast as those that count are worth telling.
+const BURST_RATIO: f64 = 1.5;
+/// A cache that takes in what comes is so many times as fast as what lies behind it (flash.md C2).
+const TAKES_IN_RATIO: f64 = 3.0;
 
 /// How long a stretch is, as it stands in the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -25,6 +31,10 @@ pub struct Stretch {
     pub overwhelm_bytes: u64,
     /// ...but at most so many bytes; 0 where only the I/Os above set the state.
     pub settle_bytes: u64,
+    /// Before them, where earlier cells have shown a volatile cache, it is filled with such I/Os; so much of it at most, and so long beyond the cell's
+    /// own time, in nanoseconds.
+    pub cache_bytes: u64,
+    pub cache_ns: u64,
     /// I/Os that count, at most.
     pub ops: u64,
     /// On a slow medium so many are enough,
@@ -34,6 +44,19 @@ pub struct Stretch {
 }
 
 impl Stretch {
+    /// No I/O.
+    pub const NOTHING: Stretch = Stretch {
+        rest_ns: 0,
+        warm_up_ops: 0,
+        overwhelm_bytes: 0,
+        settle_bytes: 0,
+        cache_bytes: 0,
+        cache_ns: 0,
+        ops: 0,
+        enough_ops: 0,
+        enough_ns: 0,
+    };
+
     /// As many I/Os of this size as make `bytes`, at least `enough_ops`, which are enough after `enough_ns`.
     pub fn of_bytes(bytes: u64, block_bytes: u64, enough_ops: u64, enough_ns: u64) -> Stretch {
         Stretch { ops: (bytes / block_bytes).max(enough_ops), enough_ops, enough_ns, ..Stretch::default() }
@@ -45,8 +68,9 @@ impl Stretch {
         let is_writing = params.direction == Some(Direction::Write);
         let again_ops = if self.settle_bytes > 0 { again::PLACES } else { 0 };
         let ops = self.warm_up_ops + self.ops + again_ops;
-        let written_bytes = if is_writing { ops * params.block_bytes.unwrap_or_default() + self.settle_bytes } else { 0 };
-        cells.add(params, max_ns.saturating_add(self.rest_ns), written_bytes);
+        let state_bytes = self.settle_bytes + self.cache_bytes;
+        let written_bytes = if is_writing { ops * params.block_bytes.unwrap_or_default() + state_bytes } else { 0 };
+        cells.add(params, max_ns.saturating_add(self.rest_ns).saturating_add(self.cache_ns), written_bytes);
     }
 
     /// Writes itself into a cell's parameters.
@@ -57,6 +81,8 @@ impl Stretch {
             ("warm_up_ops", self.warm_up_ops),
             ("overwhelm_bytes", self.overwhelm_bytes),
             ("settle_bytes", self.settle_bytes),
+            ("cache_bytes", self.cache_bytes),
+            ("cache_ns", self.cache_ns),
             ("ops", self.ops),
             ("enough_ops", self.enough_ops),
             ("enough_ns", self.enough_ns),
@@ -71,6 +97,8 @@ impl Stretch {
             warm_up_ops: number("warm_up_ops"),
             overwhelm_bytes: number("overwhelm_bytes"),
             settle_bytes: number("settle_bytes"),
+            cache_bytes: number("cache_bytes"),
+            cache_ns: number("cache_ns"),
             ops: number("ops"),
             enough_ops: number("enough_ops"),
             enough_ns: number("enough_ns"),
@@ -105,7 +133,8 @@ pub fn load(cell: &PlannedCell, bench: &Bench<'_>, purpose: &str) -> Load {
 
 /// Runs a cell planned with [`Stretch::plan`] at these places, one after the other; those of the warm-up come first.
 ///
-/// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, and `warm_up_ns`, what those took that do not.
+/// Metrics: `iops`, `bps`, `latency_ns` of the I/Os that count, `warm_up_ns`, what those took that do not, and `burst_iops` where the first of them
+/// were faster.
 pub fn run(cell: &PlannedCell, bench: &mut Bench<'_>, next: Places<'_>) -> Outcome {
     let load = load(cell, bench, "data");
     run_load(cell, bench, &load, next)
@@ -113,33 +142,43 @@ pub fn run(cell: &PlannedCell, bench: &mut Bench<'_>, next: Places<'_>) -> Outco
 
 /// The same with a load that the caller has made.
 pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Places<'_>) -> Outcome {
+    // Data of its own: what counts must not find itself written already.
+    let state = Load { pass: bench.random("data that sets the state").bits() as u32 >> 1, content: Content::Incompressible, ..*load };
+    run_after(cell, bench, Before { load: &state, next: None }, load, next)
+}
+
+/// What sets the state.
+pub struct Before<'a> {
+    /// Its load.
+    pub load: &'a Load,
+    /// Its places, where they are not the first of those that count.
+    pub next: Option<Places<'a>>,
+}
+
+/// The same with a load of its own for what sets the state.
+pub fn run_after(cell: &PlannedCell, bench: &mut Bench<'_>, state: Before<'_>, load: &Load, next: Places<'_>) -> Outcome {
     let stretch = Stretch::planned(cell);
     // Where the cell gets less time than planned, so does the rest.
     let share = (bench.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
-    if let Err(error) = set_state((stretch.rest_ns as f64 * share) as u64, load.direction, bench) {
+    let mut warm_up = WarmUp::new(stretch, load, bench);
+    warm_up.rested_ns = ((stretch.rest_ns as f64 * share) as u64).max(warm_up.least_rest_ns());
+    if let Err(error) = set_state(warm_up.rested_ns, load.direction, bench) {
         return Outcome::broken(cell, error);
     }
-    let warm_up_ns = (bench.time_left_ns() as f64 * WARM_UP_SHARE) as u64;
+    let own_ns = bench.time_left_ns().saturating_sub((stretch.cache_ns as f64 * share) as u64);
     bench.part(0.0, WARM_UP_SHARE);
-    let limits = Limits { max_ops: stretch.warm_up_ops + stretch.settle_bytes / load.block_bytes, ..Limits::time(warm_up_ns) };
-    // Data of its own: what counts must not find itself written already.
-    let state = Load { pass: bench.random("data that sets the state").bits() as u32 >> 1, content: Content::Incompressible, ..*load };
-    let (mut level, mut bytes_done) = (Level::default(), 0);
-    let mut is_set = |bytes, latency_ns| {
-        bytes_done += bytes;
-        level.push(latency_ns);
-        stretch.settle_bytes > 0
-            && level.ops() >= stretch.warm_up_ops
-            && level.is_overwhelmed(load.block_bytes, bytes_done, stretch.overwhelm_bytes)
-    };
-    let before = bench.drive_watched("setting the state", &state, &limits, next, &mut is_set);
+    let limits = Limits { max_ops: warm_up.most_ops(), ..Limits::time(warm_up.most_ns(own_ns, bench.time_left_ns())) };
+    let mut watch = |bytes, latency_ns| warm_up.push(bytes, latency_ns);
+    let Before { load: state, next: mut other } = state;
+    let mut places = |lane| if let Some(other) = &mut other { other(lane) } else { next(lane) };
+    let before = bench.drive_watched("setting the state", state, &limits, &mut places, &mut watch);
     if before.stop.cut_short() {
         let mut outcome = Outcome::new(cell);
         outcome.end(before.stop, before.error);
         return outcome;
     }
     bench.part(WARM_UP_SHARE, 1.0);
-    let limits = Limits { max_ops: stretch.ops, ..Limits::time(bench.time_left_ns().max(1)) };
+    let limits = Limits { max_ops: stretch.ops, ..Limits::time(bench.time_left_ns().min(own_ns).max(1)) };
     let (mut ops, mut took_ns) = (0, 0);
     let mut enough = |_, latency_ns| {
         (ops, took_ns) = (ops + 1, took_ns + latency_ns);
@@ -150,20 +189,111 @@ pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Pl
         // Enough I/Os for their purpose: that says nothing about how certain the rate is.
         tally.stop = Stop::Ops;
     }
+    let settled_ns = tally.busy_ns as f64 / tally.ops.max(1) as f64;
     let mut outcome = tally.outcome(cell);
-    if before.ops > 0 {
-        let figure = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
-        outcome.cell.metrics.other.insert("warm_up_ns".into(), figure);
-    }
-    let is_overwhelmed = stretch.overwhelm_bytes == 0 || level.is_overwhelmed(load.block_bytes, bytes_done, stretch.overwhelm_bytes);
-    if !is_overwhelmed && level.may_be_cached(load.block_bytes) {
-        outcome.cell.doubt_level(Bound::AtMost);
-    }
-    if before.ops < stretch.warm_up_ops {
-        let text = format!("time for {} of {} I/Os that set the state; give it more", before.ops, stretch.warm_up_ops);
-        outcome.cell.flags.push(Flag::Note { text });
-    }
+    warm_up.conclude(&mut outcome.cell, &before, settled_ns);
     outcome
+}
+
+/// I/Os that set the state: those that open what is to be open, until a cache is full of them and their latency has found its level.
+struct WarmUp {
+    stretch: Stretch,
+    block_bytes: u64,
+    /// What is to be filled, and what was.
+    cache_bytes: u64,
+    bytes_done: u64,
+    level: Level,
+    /// The fastest of the first.
+    fastest_ns: u64,
+    /// What the writes took that were written before, in nanoseconds; 0 where that is not known.
+    earlier_ns: f64,
+    /// How long there was no I/O before, in nanoseconds.
+    rested_ns: u64,
+}
+
+/// After so long a rest there is room in every cache, whatever it was full of: it takes in some of the first writes at once. Where it does not, there is none.
+const ROOM_NS: u64 = 2 * SECOND_NS;
+const FIRST_OPS: u64 = 4;
+/// Writes that take so many times as long, or as short, are not those that were written before.
+const OTHER_RATIO: f64 = 1.5;
+
+impl WarmUp {
+    fn new(stretch: Stretch, load: &Load, bench: &Bench<'_>) -> WarmUp {
+        let shown_bytes = if load.direction == Direction::Write { shown_cache_bytes(bench.done) } else { 0 };
+        let cache_bytes = shown_bytes.min(stretch.cache_bytes);
+        WarmUp { stretch, block_bytes: load.block_bytes, cache_bytes, bytes_done: 0, level: Level::default(), fastest_ns: u64::MAX, earlier_ns: earlier_ns(bench), rested_ns: 0 }
+    }
+
+    fn least_rest_ns(&self) -> u64 {
+        if self.cache_bytes > 0 { ROOM_NS } else { 0 }
+    }
+
+    fn most_ops(&self) -> u64 {
+        self.stretch.warm_up_ops + (self.stretch.settle_bytes + self.cache_bytes) / self.block_bytes
+    }
+
+    /// Of its own time it takes half at most; what is there to fill a cache is there for nothing else.
+    fn most_ns(&self, own_ns: u64, left_ns: u64) -> u64 {
+        let cache_ns = if self.cache_bytes > 0 { left_ns.saturating_sub(own_ns) } else { 0 };
+        (own_ns as f64 * WARM_UP_SHARE) as u64 + cache_ns
+    }
+
+    /// One more; whether the state is set.
+    fn push(&mut self, bytes: u64, latency_ns: u64) -> bool {
+        self.bytes_done += bytes.max(CACHED_PAGE_BYTES);
+        if self.level.ops() < FIRST_OPS {
+            self.fastest_ns = self.fastest_ns.min(latency_ns);
+        }
+        self.level.push(latency_ns);
+        self.level.ops() >= self.stretch.warm_up_ops && self.has_filled() && (self.stretch.settle_bytes == 0 || self.is_overwhelmed())
+    }
+
+    /// Whether a cache is full of these, or there is none. One that is still full of what was written before takes as long for each of these as that did.
+    fn has_filled(&self) -> bool {
+        let has_none = self.level.ops() >= FIRST_OPS && !may_be_cached(self.fastest_ns as f64, self.block_bytes);
+        let (now_ns, then_ns) = (self.level.median_ns(), self.earlier_ns);
+        let is_another = now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns;
+        let is_settled = self.level.is_stable() && !self.level.may_be_cached(self.block_bytes);
+        let is_own = is_settled && then_ns > 0.0 && is_another;
+        // More room than the rest alone can have made: the flush had emptied it, and it is full again.
+        let made_room_ops = (self.rested_ns as f64 / then_ns.max(1.0)).ceil() + FIRST_OPS as f64;
+        let is_refilled = is_settled && self.level.burst(Some(now_ns)).is_some_and(|burst| burst.n as f64 > 2.0 * made_room_ops);
+        has_none || is_own || is_refilled || self.bytes_done >= self.cache_bytes
+    }
+
+    fn is_overwhelmed(&self) -> bool {
+        self.level.is_overwhelmed(self.block_bytes, self.bytes_done, self.stretch.overwhelm_bytes)
+    }
+
+    /// Says what there was, and what there was no time for.
+    fn conclude(&self, cell: &mut Cell, before: &Tally, settled_ns: f64) {
+        if before.ops > 0 {
+            let took = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
+            cell.metrics.other.insert("warm_up_ns".into(), took);
+        }
+        let burst = self.level.burst(Some(settled_ns)).filter(|burst| burst.value * settled_ns > BURST_RATIO * 1e9);
+        if let Some(burst) = burst {
+            cell.metrics.other.insert("burst_iops".into(), burst);
+        }
+        let is_cached = self.stretch.overwhelm_bytes > 0 && !self.is_overwhelmed() && self.level.may_be_cached(self.block_bytes);
+        if is_cached {
+            cell.doubt_level(Bound::AtMost);
+        } else if !self.has_filled() {
+            // A cache that still takes in, or one still full of what was written before: faster or slower than what is to come.
+            let takes_in = burst.is_some_and(|burst| burst.value * settled_ns > TAKES_IN_RATIO * 1e9);
+            cell.doubt_level(if takes_in { Bound::AtMost } else { Bound::AtLeast });
+        }
+        if before.ops < self.stretch.warm_up_ops {
+            let text = format!("time for {} of {} I/Os that set the state; give it more", before.ops, self.stretch.warm_up_ops);
+            cell.flags.push(Flag::Note { text });
+        }
+    }
+}
+
+/// What the writes took that were written last, in nanoseconds; 0 where there were none.
+fn earlier_ns(bench: &Bench<'_>) -> f64 {
+    let last = bench.done.iter().rev().find(|cell| cell.params.direction == Some(Direction::Write) && cell.ops > 0);
+    last.and_then(|cell| cell.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value)
 }
 
 /// Leaves nothing owed, forgets what the host knows, and rests.

@@ -4,6 +4,7 @@ use device::{Device, HostStalls, Pauses, Pausing};
 use record::Standstill;
 use record::units::{MIB, MILLISECOND_NS, SECOND_NS};
 
+use super::cache::Cache;
 use super::dice::Dice;
 use super::medium::{Mapping, Medium};
 
@@ -16,22 +17,14 @@ pub struct Trouble {
     pub host: Vec<Standstill>,
 }
 
-/// A write cache that loses its content when the power goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cache {
-    /// There is none.
-    None,
-    /// A flush waits until it is empty.
-    Honest,
-    /// A flush does not wait.
-    Lying,
-}
-
 /// No run here takes longer by the device's clock.
 const HORIZON_NS: u64 = 4 * 3600 * SECOND_NS;
 
 /// Allocation units that are no power of two, in halves of a MiB.
 const ODD_UNITS: [u64; 10] = [3, 5, 6, 7, 9, 10, 12, 14, 24, 48];
+/// No card is known that copies a unit for longer (flash.md B3.4: 0.05 to 1.3 s).
+const LONGEST_MERGE_S: f64 = 1.3;
+const DRAWS: usize = 100;
 
 impl Trouble {
     /// Drawn for a medium that writes so many MB/s: pauses in three of ten cases, flushes of up to 50 ms, and a host that stands still.
@@ -39,7 +32,7 @@ impl Trouble {
         let flush_ns = dice.between(0.0, 50.0 * MILLISECOND_NS as f64) as u64;
         let flush_ns = if dice.happens(0.3) { 0 } else { flush_ns };
         // A cache that lies has nothing to wait for: its flush takes as long whether there is something to do or not.
-        let idle_flush_ns = if cache == Cache::Lying { flush_ns } else { 0 };
+        let idle_flush_ns = if cache.lies() { flush_ns } else { 0 };
         let pausing = Pausing { flush_ns, idle_flush_ns, ..pauses(write_mbps, dice) };
         Trouble { pausing, host: standstills(dice) }
     }
@@ -91,27 +84,20 @@ impl Medium {
     }
 
     fn with_odd_unit(mut self, dice: &mut Dice) -> Medium {
-        let bytes = dice.one_of(&ODD_UNITS) * MIB / 2;
         if let Mapping::LogBlock(mapping) = &mut self.mapping {
+            let drawn = std::iter::repeat_with(|| dice.one_of(&ODD_UNITS) * MIB / 2);
+            let bytes = drawn.take(DRAWS).find(|bytes| *bytes as f64 <= LONGEST_MERGE_S * mapping.copy_mbps * 1e6).unwrap_or(mapping.au_bytes);
             mapping.au_bytes = bytes;
             self.capacity_bytes = self.capacity_bytes / bytes * bytes;
         }
         self
     }
 
-    /// The same behind a volatile cache of 1 to 64 MiB. A disk has none here.
-    pub fn behind(mut self, cache: Cache, dice: &mut Dice) -> Medium {
-        let Some(paths) = self.paths.as_ref().filter(|_| cache != Cache::None) else {
-            return self;
-        };
-        self.tables += &format!(
-            "[cache]\nsize = \"{:.0} B\"\nrate = \"{:.3} MB/s\"\ncommand = \"{:.3} us\"\nhonest = {}\n",
-            dice.spread(1.0, 64.0) * MIB as f64,
-            paths.write_mbps * dice.between(1.5, 4.0),
-            dice.between(50.0, 200.0),
-            cache == Cache::Honest,
-        );
-        self
+    /// What it writes in a row at best, in MB/s: before its caches of flash are full.
+    pub fn fastest_mbps(&self) -> f64 {
+        let Mapping::Pages { caches, .. } = &self.mapping else { return self.write_mbps() };
+        let stages = caches.split("size").filter_map(|stage| stage.split_once("rate = \"")?.1.split_once(' ')?.0.parse().ok());
+        stages.fold(self.write_mbps(), f64::max)
     }
 
     /// What it writes in a row, in MB/s.

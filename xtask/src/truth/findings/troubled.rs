@@ -8,13 +8,14 @@ use suite::catalogue::capacity::trial::{Geometry, Kind};
 use suite::definition::Suite;
 use suite::random::Random;
 
+use super::cache::Cache;
 use super::cheats::claims;
 use super::dice::Dice;
 use super::look::{look_through, suite, told};
 use super::medium::Medium;
 use super::row::{Row, Target};
 use super::trick::Trick;
-use super::trouble::{Cache, Trouble};
+use super::trouble::Trouble;
 use super::{Part, Wrong, each, some};
 
 /// Media of each row.
@@ -58,7 +59,7 @@ impl Drawn {
 /// One of a clean medium, half of them behind a cache that a flush empties.
 fn clean(seed: u64, number: u64) -> Drawn {
     let mut dice = Dice::new(seed, "troubled", number);
-    let cache = if dice.happens(0.5) { Cache::Honest } else { Cache::None };
+    let cache = if dice.happens(0.5) { Cache::Queue { honest: true } } else { Cache::None };
     let medium = Medium::of_any_unit(number, &mut dice).behind(cache, &mut dice);
     Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice)
 }
@@ -101,7 +102,7 @@ fn fake(seed: u64, number: u64) -> Drawn {
     };
     let geometry = std::iter::repeat_with(|| Geometry::draw(kind, &mut random)).find(is_wanted).expect("there is no end to them");
     let geometry = Geometry { write_bps: dice.spread(3.0, 40.0) as u64 * 1_000_000, ..geometry };
-    let trouble = Trouble::draw(Cache::Honest, geometry.write_bps as f64 / 1e6, &mut dice);
+    let trouble = Trouble::draw(Cache::Queue { honest: true }, geometry.write_bps as f64 / 1e6, &mut dice);
     Drawn { profile: geometry.profile(), trouble, seed: seed.wrapping_add(number) }
 }
 
@@ -133,7 +134,7 @@ fn tricks(seed: u64, many: u64, part: &mut Part) {
     for trick in Trick::ALL {
         let missed = each(many, |number| {
             let mut dice = Dice::new(seed, &format!("troubled {}", trick.name()), number);
-            let cache = dice.one_of(&[Cache::None, Cache::None, Cache::Honest, Cache::Lying]);
+            let cache = dice.one_of(&[Cache::None, Cache::None, Cache::Queue { honest: true }, Cache::Queue { honest: false }]);
             let medium = trick.draw(&mut dice).medium.behind(cache, &mut dice);
             let drawn = Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice);
             let record = drawn.look(&suite);
@@ -154,8 +155,8 @@ fn lying_flushes(seed: u64, many: u64, part: &mut Part) {
     let praised = each(many, |number| {
         let mut dice = Dice::new(seed, "lying flush", number);
         // A disk has no cache here, and a disk is one of twenty.
-        let medium = Medium::of_any_unit(number % 19 + 1, &mut dice).behind(Cache::Lying, &mut dice);
-        let drawn = Drawn::new(&medium, Cache::Lying, seed.wrapping_add(number), &mut dice);
+        let medium = Medium::of_any_unit(number % 19 + 1, &mut dice).behind(Cache::Queue { honest: false }, &mut dice);
+        let drawn = Drawn::new(&medium, Cache::Queue { honest: false }, seed.wrapping_add(number), &mut dice);
         let record = drawn.look(&standard);
         let promised = record.findings.iter().find(|finding| finding.id == "verdict-database").filter(|finding| {
             let is_praise = ["Good as", "Usable as"].iter().any(|word| finding.statement.starts_with(word));
@@ -195,6 +196,8 @@ const LEVELS: [&str; 4] = ["Unusable", "Poor", "Usable", "Good"];
 struct Verdict {
     /// How good it is for each use; none where that is not said, or not flatly.
     levels: [Option<&'static str>; 5],
+    /// What is said of each.
+    told: [String; 5],
     /// What stands against it.
     blame: Vec<String>,
 }
@@ -203,20 +206,22 @@ impl Verdict {
     fn of(record: &Record) -> Verdict {
         let judged = ::findings::conclude_for(record, &USES);
         let told: Vec<&Finding> = judged.iter().filter(|finding| finding.id.starts_with("verdict-")).collect();
+        let of = |wanted: Use| told.iter().find(|finding| finding.statement.contains(&format!(" as {wanted}")));
         let level = |wanted: Use| {
-            let finding = told.iter().find(|finding| finding.statement.contains(&format!(" as {wanted}")))?;
+            let finding = of(wanted)?;
             let is_flat = !finding.statement.contains("as far as the few samples tell");
             LEVELS.into_iter().find(|level| is_flat && finding.statement.starts_with(&format!("{level} as ")))
         };
         let is_blame = |finding: &&Finding| Trick::ALL.iter().any(|trick| trick.claims().contains(&finding.id.as_str()));
-        Verdict { levels: USES.map(level), blame: judged.iter().filter(is_blame).map(|finding| finding.id.clone()).collect() }
+        let told = USES.map(|wanted| of(wanted).map_or(String::new(), |it| format!("{} [{}]", it.statement, it.evidence.join("; "))));
+        Verdict { levels: USES.map(level), told, blame: judged.iter().filter(is_blame).map(|finding| finding.id.clone()).collect() }
     }
 
     /// What is said otherwise than by `other`, or against the medium and not by it.
     fn otherwise(&self, other: &Verdict) -> Option<String> {
-        let uses = USES.iter().zip(self.levels.iter().zip(&other.levels)).filter_map(|(wanted, (level, other))| {
-            let (level, other) = (level.as_ref()?, other.as_ref()?);
-            (level != other).then(|| format!("as {wanted} {level}, not {other}"))
+        let uses = (0..USES.len()).filter_map(|at| {
+            let differs = self.levels[at]? != other.levels[at]?;
+            differs.then(|| format!("{} AND NOT {}", self.told[at], other.told[at]))
         });
         let blame = self.blame.iter().filter(|id| !other.blame.contains(id)).cloned();
         let said: Vec<String> = uses.chain(blame).collect();

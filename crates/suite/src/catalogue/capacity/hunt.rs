@@ -62,6 +62,8 @@ const FOLDING_SHARE: u64 = 4;
 const COMB_READS_AT_ONCE: usize = 256;
 /// A cell of at most this long is there to tell a fake from a good medium; of a fake's exact size it finds out what half of its time allows.
 const SHORT_NS: u64 = 60 * SECOND_NS;
+/// A short one gets so much more as soon as anything was not as it was written.
+const SUSPECT_NS: u64 = 40 * SECOND_NS;
 /// Share of the cell's time kept for what comes after the run.
 const RESERVE: u64 = 5;
 
@@ -174,6 +176,10 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
             None => self.look_again(&steps, &groups)?,
             trouble => trouble,
         };
+        if trouble.is_some() && self.is_short() {
+            // No honest medium is delayed by it.
+            self.prober.bench.allotted_ns += SUSPECT_NS;
+        }
         match trouble {
             None => self.clear(),
             Some(Trouble::Folded) => self.fold(),
