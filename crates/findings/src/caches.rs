@@ -62,7 +62,7 @@ fn spans(record: &Record) -> Vec<(u64, Figure<'_>)> {
     let swept = figure::cells(record, "span-sweep").filter(same).count() >= 3;
     let mut spans: Vec<(u64, Figure)> = Vec::new();
     for cell in figure::cells(record, if swept { "span-sweep" } else { "random-write" }).filter(same) {
-        let Some((span, figure)) = cell.params.span_bytes.filter(|span| (1..1 << 60).contains(span)).zip(Figure::of(cell, "iops")) else {
+        let Some((span, figure)) = cell.params.span_bytes.filter(|span| (1..1 << 60).contains(span)).zip(Figure::of(cell, "iops").filter(|it| it.ci95.is_some())) else {
             continue;
         };
         spans.retain(|(other, _)| *other != span);
@@ -205,7 +205,30 @@ fn without_outliers(points: &[[f64; 2]]) -> Vec<f64> {
 
 /// The cliffs of a rate that falls from level to level and never rises. `origin` is where the first axis begins.
 pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
-    first_fall(series, origin).filter(|cliff| cliff.levels.windows(2).all(|pair| pair[1].1 < pair[0].1))
+    let mut cliff = first_fall(series, origin)?;
+    cliff.levels = without_dips(cliff.levels);
+    cliff.at = cliff.levels[0].0;
+    (cliff.levels.len() > 1 && cliff.levels.windows(2).all(|pair| pair[1].1 < pair[0].1)).then_some(cliff)
+}
+
+/// What is slower than what comes before it and after it, for no longer than this share of the whole, is no level: the host or the medium paused.
+const DIP: f64 = 0.1;
+
+/// The levels without dips; what a dip parted is one level again, where it is one.
+fn without_dips(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let whole = levels.last().map_or(0.0, |level| level.0);
+    let is_dip = |levels: &[(f64, f64)], at: usize| {
+        let [before, here, after] = [levels[at - 1], levels[at], levels[at + 1]];
+        here.1 < before.1.min(after.1) && here.0 - before.0 <= DIP * whole
+    };
+    while let Some(at) = (1..levels.len().saturating_sub(1)).find(|at| is_dip(&levels, *at)) {
+        levels.remove(at);
+        let (before, after) = (levels[at - 1].1, levels[at].1);
+        if (before / after).max(after / before) < STEP {
+            levels.remove(at - 1);
+        }
+    }
+    levels
 }
 
 /// The levels of a rate whose first change is a fall, whatever comes later.

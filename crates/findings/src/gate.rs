@@ -83,13 +83,14 @@ pub fn accusing(record: &Record, cell: &Cell) -> Option<Refusal> {
     refusal(record, cell).or_else(|| disturbed(cell)).or_else(|| is_host_cached(record).then_some(Refusal::HostCached))
 }
 
-/// A host that stood still for this share of a cell may have made any contrast or stall in it; our choice. A standstill of 50 ms is left out of
-/// every latency already, so that only many of them matter.
-const DISTURBED_SHARE: f64 = 0.05;
+/// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a standstill is a dip in it and moves no level. Such dips
+/// may take this share of it.
+const DISTURBED_COURSE: f64 = 0.3;
 
 /// Whether the host stood still for too much of a cell.
 pub(crate) fn disturbed(cell: &Cell) -> Option<Refusal> {
-    (stood_still_share(cell) > DISTURBED_SHARE).then_some(Refusal::HostStoodStill)
+    let most = if cell.test == "sustained" { DISTURBED_COURSE } else { record::DISTURBED_SHARE };
+    (stood_still_share(cell) > most).then_some(Refusal::HostStoodStill)
 }
 
 /// The share of a cell in which the host stood still.

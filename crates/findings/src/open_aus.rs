@@ -55,7 +55,10 @@ fn median_ns(cell: &Cell) -> Option<f64> {
 fn unsettled<'a, 'b>(steps: &'b [Step<'a>]) -> Option<(&'b Step<'a>, &'b Step<'a>)> {
     let one = steps.first().filter(|step| step.units == 1)?;
     let fastest = steps.iter().max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
-    (fastest.rate.value > UNSETTLED * one.rate.value).then_some((one, fastest))
+    // Closing what was open before makes a few writes long, and the interval wide; a medium that has work left makes all of them so.
+    let is_sure = Ratio::of(&fastest.rate, &one.rate).is_above(1.0);
+    let is_slow_throughout = one.median_ns.zip(fastest.median_ns).is_some_and(|(one_ns, fastest_ns)| one_ns > UNSETTLED * fastest_ns);
+    (fastest.rate.value > UNSETTLED * one.rate.value && (is_sure || is_slow_throughout)).then_some((one, fastest))
 }
 
 /// The limit among these steps; `None` without a step for a single unit, with one only, and where the medium had not come to rest.
@@ -101,8 +104,20 @@ const STALLED: f64 = 0.7;
 /// So many merges there must be at least, and so many are enough, whatever a unit is taken for: what is written out of order fills a unit of 24 MiB once.
 const MERGES: [f64; 2] = [STALLED, 8.0];
 
-/// A row shows how often a medium pauses where it is at least this share of what is written out of order.
-const ROW_SHARE: f64 = 0.5;
+/// How long I/Os took beyond `typical_s` in all, of those that took so much longer than it, in seconds.
+fn stalled_s(histogram: &record::Histogram, typical_s: f64, longer_s: f64) -> f64 {
+    let beyond_s = histogram.buckets().map(|(ns, n)| (ns as f64 / 1e9 - typical_s, n as f64));
+    beyond_s.filter(|(s, _)| *s >= longer_s).map(|(s, n)| s * n).sum()
+}
+
+/// How long a medium pauses while it is written in a row, in seconds for each byte: what does so then does so out of order, too.
+fn paused_s_per_byte(record: &Record, longer_s: f64) -> f64 {
+    let paused = figure::cells(record, "prime").find_map(|cell| {
+        let typical_s = cell.metrics.latency_ns.as_ref()?.p50? as f64 / 1e9;
+        Some(stalled_s(cell.histogram.as_ref()?, typical_s, longer_s) / cell.bytes.max(1) as f64)
+    });
+    paused.unwrap_or(0.0)
+}
 
 /// What the limit is the limit of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -146,14 +161,8 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
             ((bytes / random.rate.value - bytes / one.rate.value) / merge_s, bytes >= au, MERGED * bytes / au, au)
         }
         (histogram, au) => {
-            let stalled_s = |histogram: &record::Histogram| {
-                let stalls = histogram.buckets().filter(|(ns, _)| *ns as f64 >= STALLED * merge_s * 1e9);
-                stalls.map(|(ns, n)| ns as f64 * n as f64 / 1e9).sum::<f64>()
-            };
-            // What pauses while it is written in a row does so here, too.
-            let row = one.rate.cell;
-            let row_s = row.histogram.as_ref().filter(|_| row.bytes as f64 >= ROW_SHARE * bytes).map_or(0.0, stalled_s);
-            let merges = (stalled_s(histogram.as_ref()?) - row_s * bytes / row.bytes.max(1) as f64).max(0.0) / merge_s;
+            let stalled_s = stalled_s(histogram.as_ref()?, 0.0, STALLED * merge_s);
+            let merges = (stalled_s - bytes * paused_s_per_byte(record, STALLED * merge_s)).max(0.0) / merge_s;
             let fewest = au.map_or(MERGES[0], |au| (MERGED * bytes / au).clamp(MERGES[0], MERGES[1]));
             (merges, true, fewest, au.unwrap_or(LARGEST_AU))
         }

@@ -46,6 +46,10 @@ pub struct Disturbance {
 /// Standstills that are kept.
 const MOST: usize = 16;
 
+/// A host that stood still for more than this share of a cell may have made any contrast or stall in it; our choice. A standstill of 50 ms is left out of
+/// every latency already, so that only many of them matter.
+pub const DISTURBED_SHARE: f64 = 0.05;
+
 impl Disturbance {
     /// The share of so much busy time in which the host stood still, 0 to 1.
     pub fn share(&self, elapsed_ns: u64) -> f64 {

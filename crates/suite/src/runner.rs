@@ -24,8 +24,8 @@ use crate::{MemoryUndo, Plan, Site, Stage, Undo, catalogue, is_filling};
 /// Cells that may fail one after the other before the medium is given up.
 const FAILURES_IN_A_ROW: u32 = 3;
 
-/// Where the host stood still for more than this share of a cell, it is measured again.
-const TOO_MUCH: f64 = 0.1;
+/// Where the host stood still for too much of a cell, it is measured again, so often at most.
+const MOST_AGAIN: u32 = 2;
 
 /// Why the rest is left out.
 const OF_A_FAKE: &str = "the medium is a fake; --anyway measures it all the same";
@@ -186,13 +186,14 @@ impl Runner<'_> {
             self.end.failed = Some(reason);
             return self.finish(Ended::Error);
         }
-        let measured = self.measure(index, allotted_ns, medium, stage, listener);
+        let mut measured = self.measure(index, allotted_ns, medium, stage, listener);
         self.written_bytes = measured.written_bytes;
-        let Measured { outcome, failed, written_last, .. } = if self.is_worth_another(index, &measured, medium) {
-            self.measure_again(index, measured, medium, stage, listener)
-        } else {
-            measured
-        };
+        for _ in 0..MOST_AGAIN {
+            if self.is_worth_another(index, &measured, medium) {
+                measured = self.measure_again(index, measured, medium, stage, listener);
+            }
+        }
+        let Measured { outcome, failed, written_last, .. } = measured;
         if let Err(reason) = self.mark(planned, &outcome, &written_last, medium, listener) {
             self.end.cells.push(outcome.cell);
             self.end.failed = Some(reason);
@@ -215,7 +216,7 @@ impl Runner<'_> {
         let (planned, cell) = (&self.plan.cells[index], &measured.outcome.cell);
         let is_over = cell.stop.cut_short() || measured.outcome.left_out.is_some() || measured.failed.is_some();
         let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
-        if is_over || is_owed || planned.test == "capacity" || stood_still(cell) <= TOO_MUCH {
+        if is_over || is_owed || planned.test == "capacity" || stood_still(cell) <= record::DISTURBED_SHARE {
             return false;
         }
         let needed_ns = self.elapsed_ns(medium).saturating_add(planned.max_ns).saturating_add(self.later_ns(index));
@@ -224,7 +225,7 @@ impl Runner<'_> {
         self.plan.time_limit_ns.is_none_or(|limit| needed_ns <= limit) && planned.max_written_bytes <= left_bytes
     }
 
-    /// Measures a cell the second time; the quieter one of both, which says so.
+    /// Measures a cell once more; the quieter one of both, which says so.
     fn measure_again(
         &mut self,
         index: usize,

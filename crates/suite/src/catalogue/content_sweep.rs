@@ -23,8 +23,9 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 /// The test.
 pub struct ContentSweep;
 
-/// So much lies before the span, to fill a cache.
-const BESIDE_BYTES: u64 = LARGEST_CACHE_BYTES;
+/// So much lies before the span, to fill a cache: several times what it holds, for it is emptied meanwhile.
+const BESIDE_BYTES: u64 = FILLINGS * LARGEST_CACHE_BYTES;
+const FILLINGS: u64 = 4;
 /// I/Os that are enough on a slow medium.
 const ENOUGH: Stretch = Stretch { enough_ops: 128, enough_ns: 10 * SECOND_NS, ..Stretch::NOTHING };
 
@@ -93,7 +94,7 @@ impl Test for ContentSweep {
         let span = Extent::new(planned.end() - counted_bytes, counted_bytes);
         let form = cell.params.form.as_deref().unwrap_or_default();
         // What lies beside the span fills a cache with writes of the same kind.
-        let needed = shown_cache_bytes(bench.done).div_ceil(block_bytes).max(cell.setting("closing_blocks") as u64);
+        let needed = (FILLINGS * shown_cache_bytes(bench.done)).div_ceil(block_bytes).max(cell.setting("closing_blocks") as u64);
         let beside_bytes = needed.min((planned.bytes - span.bytes) / block_bytes) * block_bytes;
         let mut all = Extent::new(span.offset_bytes - beside_bytes, beside_bytes + span.bytes);
         let mut load = stretch::load(cell, bench, "data");
@@ -113,7 +114,7 @@ impl Test for ContentSweep {
         let mut cell = cell.clone();
         (cell.params.span_offset_bytes, cell.params.span_bytes) = (Some(span.offset_bytes), Some(span.bytes));
         cell.params.other.insert("warm_up_ops".into(), (beside_bytes / block_bytes) as f64);
-        stretch::run_after(&cell, bench, Before { load: &load, next: None }, &load, &mut sequential(all, block_bytes))
+        stretch::run_after(&cell, bench, Before { load: &load, next: None, is_like_earlier: false }, &load, &mut sequential(all, block_bytes))
     }
 }
 
@@ -133,8 +134,8 @@ mod tests {
     fn each_kind_of_data_is_written_over_the_same_span() {
         let ran = Bed::raw(GIB, |_, _| MILLISECOND_NS).run(&["content-sweep"]);
         let writes: Vec<_> = ran.requests.iter().filter(|r| r.op == Op::Write).collect();
-        let counted = 576 * MIB..608 * MIB;
-        assert!(writes.iter().all(|r| (544 * MIB..608 * MIB).contains(&r.offset_bytes)));
+        let counted = 768 * MIB..800 * MIB;
+        assert!(writes.iter().all(|r| (736 * MIB..800 * MIB).contains(&r.offset_bytes)));
         assert_eq!(writes.len(), 512 + 4 * 512 + 2 * 1024);
         assert_eq!([0, 512, 1024, 1536].map(|at| writes[at].content)[1..], [Content::Zeros, Content::Byte(255), Content::Repeated]);
         assert!(writes[..512].iter().all(|r| !counted.contains(&r.offset_bytes)), "what closes the units of other tests lies before");

@@ -7,8 +7,7 @@
 //! log of any unit is full.
 //!
 //! Each cell begins at the start of units that none of the latest cells has written to. One round over the units, and four writes, do not count: they
-//! close what was open before. Then 16 rounds; after 5 s a write for each unit, at least 16, are enough. One unit
-//! alone is the beginning of a row of 32 MiB. All cells together stop at `total_time`.
+//! close what was open before. Then 16 rounds; after 5 s a write for each unit, at least 16, are enough. All cells together stop at `total_time`.
 //!
 //! What a cell was asked stands in its parameters: `form` (linear, random), `n_aus`, `assumed_au_bytes` (what the medium declares, or 4 MiB).
 //! Metrics: `bps`, `iops`, `latency_ns` (its median is what collapses), `warm_up_ns`.
@@ -151,13 +150,7 @@ fn length(n_aus: u64, block_bytes: u64, params: &Params) -> Stretch {
         let cache_bytes = cache.cache_bytes;
         return Stretch { warm_up_ops: WARM_UP_OPS, cache_bytes, ..Stretch::of_bytes(bytes, block_bytes, enough_ops, enough_ns) };
     }
-    let warm_up_ops = n_aus + WARM_UP_OPS;
-    if n_aus == 1 {
-        // As much as is written out of order: what pauses now and then does so in both.
-        let ops = RANDOM_BYTES / block_bytes;
-        return Stretch { warm_up_ops, ops, enough_ops: ops, enough_ns, ..cache };
-    }
-    Stretch { warm_up_ops, ops: ROUNDS * n_aus, enough_ops: n_aus.max(16), enough_ns, ..cache }
+    Stretch { warm_up_ops: n_aus + WARM_UP_OPS, ops: ROUNDS * n_aus, enough_ops: n_aus.max(16), enough_ns, ..cache }
 }
 
 /// Cells that a search up to `most` may need: the powers of two, and halving between the last two of them.
@@ -243,12 +236,7 @@ impl Rounds {
         let ring = fitting(start).max(1);
         let unit = |number| start + (used + number) % ring * distance_bytes;
         let is_random = cell.params.form.as_deref() == Some(RANDOM);
-        let bytes = match n_aus {
-            _ if is_random => au_bytes.min(RANDOM_SPAN_BYTES),
-            // One row goes on into the units beside it: beginning again would be out of order where units are larger than assumed.
-            1 => distance_bytes,
-            _ => au_bytes,
-        };
+        let bytes = if is_random { au_bytes.min(RANDOM_SPAN_BYTES) } else { au_bytes };
         let mut order: Vec<u64> = (0..(bytes / cell.block_bytes()).max(1)).collect();
         if is_random {
             random.shuffle(&mut order);

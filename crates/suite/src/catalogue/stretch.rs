@@ -144,7 +144,7 @@ pub fn run(cell: &PlannedCell, bench: &mut Bench<'_>, next: Places<'_>) -> Outco
 pub fn run_load(cell: &PlannedCell, bench: &mut Bench<'_>, load: &Load, next: Places<'_>) -> Outcome {
     // Data of its own: what counts must not find itself written already.
     let state = Load { pass: bench.random("data that sets the state").bits() as u32 >> 1, content: Content::Incompressible, ..*load };
-    run_after(cell, bench, Before { load: &state, next: None }, load, next)
+    run_after(cell, bench, Before { load: &state, next: None, is_like_earlier: false }, load, next)
 }
 
 /// What sets the state.
@@ -153,6 +153,8 @@ pub struct Before<'a> {
     pub load: &'a Load,
     /// Its places, where they are not the first of those that count.
     pub next: Option<Places<'a>>,
+    /// Whether it is the work of the cell before this one, so that a cache which is still full of that holds nothing else.
+    pub is_like_earlier: bool,
 }
 
 /// The same with a load of its own for what sets the state.
@@ -161,6 +163,7 @@ pub fn run_after(cell: &PlannedCell, bench: &mut Bench<'_>, state: Before<'_>, l
     // Where the cell gets less time than planned, so does the rest.
     let share = (bench.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
     let mut warm_up = WarmUp::new(stretch, load, bench);
+    warm_up.is_like_earlier = state.is_like_earlier;
     warm_up.rested_ns = ((stretch.rest_ns as f64 * share) as u64).max(warm_up.least_rest_ns());
     if let Err(error) = set_state(warm_up.rested_ns, load.direction, bench) {
         return Outcome::broken(cell, error);
@@ -169,7 +172,7 @@ pub fn run_after(cell: &PlannedCell, bench: &mut Bench<'_>, state: Before<'_>, l
     bench.part(0.0, WARM_UP_SHARE);
     let limits = Limits { max_ops: warm_up.most_ops(), ..Limits::time(warm_up.most_ns(own_ns, bench.time_left_ns())) };
     let mut watch = |bytes, latency_ns| warm_up.push(bytes, latency_ns);
-    let Before { load: state, next: mut other } = state;
+    let Before { load: state, next: mut other, .. } = state;
     let mut places = |lane| if let Some(other) = &mut other { other(lane) } else { next(lane) };
     let before = bench.drive_watched("setting the state", state, &limits, &mut places, &mut watch);
     if before.stop.cut_short() {
@@ -209,6 +212,7 @@ struct WarmUp {
     earlier_ns: f64,
     /// How long there was no I/O before, in nanoseconds.
     rested_ns: u64,
+    is_like_earlier: bool,
 }
 
 /// After so long a rest there is room in every cache, whatever it was full of: it takes in some of the first writes at once. Where it does not, there is none.
@@ -221,7 +225,7 @@ impl WarmUp {
     fn new(stretch: Stretch, load: &Load, bench: &Bench<'_>) -> WarmUp {
         let shown_bytes = if load.direction == Direction::Write { shown_cache_bytes(bench.done) } else { 0 };
         let cache_bytes = shown_bytes.min(stretch.cache_bytes);
-        WarmUp { stretch, block_bytes: load.block_bytes, cache_bytes, bytes_done: 0, level: Level::default(), fastest_ns: u64::MAX, earlier_ns: earlier_ns(bench), rested_ns: 0 }
+        WarmUp { stretch, block_bytes: load.block_bytes, cache_bytes, bytes_done: 0, level: Level::default(), fastest_ns: u64::MAX, earlier_ns: earlier_ns(bench), rested_ns: 0, is_like_earlier: false }
     }
 
     fn least_rest_ns(&self) -> u64 {
@@ -254,10 +258,12 @@ impl WarmUp {
         let (now_ns, then_ns) = (self.level.median_ns(), self.earlier_ns);
         let is_another = now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns;
         let is_settled = self.level.is_stable() && !self.level.may_be_cached(self.block_bytes);
-        let is_own = is_settled && then_ns > 0.0 && is_another;
-        // More room than the rest alone can have made: the flush had emptied it, and it is full again.
-        let made_room_ops = (self.rested_ns as f64 / then_ns.max(1.0)).ceil() + FIRST_OPS as f64;
-        let is_refilled = is_settled && self.level.burst(Some(now_ns)).is_some_and(|burst| burst.n as f64 > 2.0 * made_room_ops);
+        let is_own = is_settled && (self.is_like_earlier || then_ns > 0.0 && is_another);
+        // It was empty, and is full again: the rest was long enough, or it took in more than what there was room for then, so the flush had emptied it.
+        let room_ops = (self.rested_ns as f64 / then_ns.max(1.0)).ceil() + FIRST_OPS as f64;
+        let was_empty = room_ops * self.block_bytes.max(CACHED_PAGE_BYTES) as f64 >= self.cache_bytes as f64
+            || self.level.burst(Some(now_ns)).is_some_and(|burst| burst.n as f64 > 2.0 * room_ops);
+        let is_refilled = is_settled && was_empty;
         has_none || is_own || is_refilled || self.bytes_done >= self.cache_bytes
     }
 

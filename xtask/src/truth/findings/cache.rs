@@ -68,12 +68,12 @@ impl Medium {
         let bytes = dice.spread(1.0, 64.0) * MIB as f64;
         let emptied_us = if honest { HONEST_EMPTIED_US } else { LYING_EMPTIED_US };
         let pages = (bytes / PAGE_BYTES).min(emptied_us / random_us).round().max(1.0);
-        // Whoever builds in a cache builds one that is faster than what lies behind it.
+        // Whoever builds in a cache builds one that is faster than what lies behind it, whatever is written.
         let rate = dice.between(30.0, 300.0).max(self.fastest_mbps() * 1.5);
         self.tables += &format!(
             "[cache]\nsize = \"{} B\"\nrate = \"{rate:.3} MB/s\"\ncommand = \"{:.3} us\"\nhonest = {honest}\ncombines = {combines}\n",
             pages * PAGE_BYTES,
-            dice.between(50.0, 400.0)
+            dice.between(50.0, 400.0).min(self.paths.as_ref().map_or(f64::INFINITY, |paths| paths.write_us))
         );
         self
     }

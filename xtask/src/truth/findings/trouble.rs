@@ -93,11 +93,14 @@ impl Medium {
         self
     }
 
-    /// What it writes in a row at best, in MB/s: before its caches of flash are full.
+    /// What it writes in a row at best, in MB/s: before its caches of flash are full, and zeros.
     pub fn fastest_mbps(&self) -> f64 {
-        let Mapping::Pages { caches, .. } = &self.mapping else { return self.write_mbps() };
-        let stages = caches.split("size").filter_map(|stage| stage.split_once("rate = \"")?.1.split_once(' ')?.0.parse().ok());
-        stages.fold(self.write_mbps(), f64::max)
+        let rate_after = |text: &str, key: &str| -> f64 {
+            let rates = text.split(key).skip(1).filter_map(|rest| rest.split_once(' ')?.0.parse().ok());
+            rates.fold(0.0, f64::max)
+        };
+        let stages = if let Mapping::Pages { caches, .. } = &self.mapping { rate_after(caches, ", rate = \"") } else { 0.0 };
+        self.write_mbps().max(stages).max(rate_after(&self.tables, "zeros_rate = \""))
     }
 
     /// What it writes in a row, in MB/s.

@@ -52,7 +52,10 @@ impl Drawn {
     /// The same with the cells of these tests.
     fn misled(&self, what: impl std::fmt::Display, record: &Record, tests: &[&str], said: &str) -> Wrong {
         let cells: String = record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())).map(told).collect();
-        self.wrong(what, &format!("{said}\n{cells}"))
+        let own = |finding: &&Finding| tests.iter().any(|test| finding.evidence.iter().any(|line| line.contains(test)));
+        let ids = record.findings.iter().filter(own).map(|it| format!("{}: {} [{}]", it.id, it.statement, it.evidence.join("; ")));
+        let ids: Vec<String> = ids.collect();
+        self.wrong(what, &format!("{said}\nfindings: {}\n{cells}", ids.join("\n")))
     }
 }
 
