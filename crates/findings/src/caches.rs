@@ -62,7 +62,9 @@ fn spans(record: &Record) -> Vec<(u64, Figure<'_>)> {
     let swept = figure::cells(record, "span-sweep").filter(same).count() >= 3;
     let mut spans: Vec<(u64, Figure)> = Vec::new();
     for cell in figure::cells(record, if swept { "span-sweep" } else { "random-write" }).filter(same) {
-        let Some((span, figure)) = cell.params.span_bytes.filter(|span| (1..1 << 60).contains(span)).zip(Figure::of(cell, "iops").filter(|it| it.ci95.is_some())) else {
+        let Some((span, figure)) =
+            cell.params.span_bytes.filter(|span| (1..1 << 60).contains(span)).zip(Figure::of(cell, "iops").filter(|it| it.ci95.is_some()))
+        else {
             continue;
         };
         spans.retain(|(other, _)| *other != span);

@@ -114,7 +114,13 @@ impl Test for ContentSweep {
         let mut cell = cell.clone();
         (cell.params.span_offset_bytes, cell.params.span_bytes) = (Some(span.offset_bytes), Some(span.bytes));
         cell.params.other.insert("warm_up_ops".into(), (beside_bytes / block_bytes) as f64);
-        stretch::run_after(&cell, bench, Before { load: &load, next: None, is_like_earlier: false }, &load, &mut sequential(all, block_bytes))
+        stretch::run_after(
+            &cell,
+            bench,
+            Before { load: &load, next: None, is_like_earlier: false },
+            &load,
+            &mut sequential(all, block_bytes),
+        )
     }
 }
 

@@ -5,8 +5,8 @@
 use record::{Flag, Params, Pattern, PlannedCell, Region, Stop};
 
 use super::stretch;
-use crate::drive::{Limits, Load};
 use crate::doubts::LARGEST_CACHE_BYTES;
+use crate::drive::{Limits, Load};
 use crate::offsets::sequential;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};

@@ -225,7 +225,17 @@ impl WarmUp {
     fn new(stretch: Stretch, load: &Load, bench: &Bench<'_>) -> WarmUp {
         let shown_bytes = if load.direction == Direction::Write { shown_cache_bytes(bench.done) } else { 0 };
         let cache_bytes = shown_bytes.min(stretch.cache_bytes);
-        WarmUp { stretch, block_bytes: load.block_bytes, cache_bytes, bytes_done: 0, level: Level::default(), fastest_ns: u64::MAX, earlier_ns: earlier_ns(bench), rested_ns: 0, is_like_earlier: false }
+        WarmUp {
+            stretch,
+            block_bytes: load.block_bytes,
+            cache_bytes,
+            bytes_done: 0,
+            level: Level::default(),
+            fastest_ns: u64::MAX,
+            earlier_ns: earlier_ns(bench),
+            rested_ns: 0,
+            is_like_earlier: false,
+        }
     }
 
     fn least_rest_ns(&self) -> u64 {

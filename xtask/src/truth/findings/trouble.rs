@@ -86,7 +86,8 @@ impl Medium {
     fn with_odd_unit(mut self, dice: &mut Dice) -> Medium {
         if let Mapping::LogBlock(mapping) = &mut self.mapping {
             let drawn = std::iter::repeat_with(|| dice.one_of(&ODD_UNITS) * MIB / 2);
-            let bytes = drawn.take(DRAWS).find(|bytes| *bytes as f64 <= LONGEST_MERGE_S * mapping.copy_mbps * 1e6).unwrap_or(mapping.au_bytes);
+            let bytes =
+                drawn.take(DRAWS).find(|bytes| *bytes as f64 <= LONGEST_MERGE_S * mapping.copy_mbps * 1e6).unwrap_or(mapping.au_bytes);
             mapping.au_bytes = bytes;
             self.capacity_bytes = self.capacity_bytes / bytes * bytes;
         }

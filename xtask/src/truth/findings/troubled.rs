@@ -141,7 +141,8 @@ fn tricks(seed: u64, many: u64, part: &mut Part) {
             let medium = trick.draw(&mut dice).medium.behind(cache, &mut dice);
             let drawn = Drawn::new(&medium, cache, seed.wrapping_add(number), &mut dice);
             let record = drawn.look(&suite);
-            (!claims(trick, &record.findings)).then(|| drawn.misled(format!("{} not found", trick.name()), &record, trick.tests(), first(&record)))
+            (!claims(trick, &record.findings))
+                .then(|| drawn.misled(format!("{} not found", trick.name()), &record, trick.tests(), first(&record)))
         });
         part.row(format!("{}: found", trick.name()), Target::AtLeast(98.0), missed);
     }
