@@ -157,7 +157,7 @@ pub(crate) fn fast_beginning_bytes(done: &[Cell]) -> u64 {
 }
 
 /// First writes this many times as fast as those that followed went to a cache.
-const CACHED_RATIO: f64 = 1.5;
+pub(crate) const CACHED_RATIO: f64 = 1.5;
 /// What a cache keeps of a smaller write.
 pub(crate) const CACHED_PAGE_BYTES: u64 = 4096;
 

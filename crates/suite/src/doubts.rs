@@ -41,6 +41,8 @@ const CACHED_IN_A_ROW_NS_PER_BYTE: f64 = 50.0;
 /// No volatile cache that is known is larger (flash.md C2). They come in powers of two, so a little more fills every one.
 pub(crate) const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
 pub(crate) const OVERWHELM_BYTES: u64 = LARGEST_CACHE_BYTES + MIB;
+/// A cache is so many times as fast as what lies behind it (flash.md C2).
+pub(crate) const CACHE_RATIO: f64 = 3.0;
 /// A span smaller than this is what caches and cheats are made for, and a few open allocation units hold most of what is written to it.
 pub(crate) const WIDE_BYTES: u64 = 100 * MIB;
 /// Flash that is written one bit to a cell to be fast holds a third or less of what it holds otherwise, so no cache is larger (flash.md C2).

@@ -11,13 +11,11 @@ use record::{Bound, Cell, Estimate, Stop};
 use stats::RateEstimator;
 
 use crate::Bench;
-use crate::doubts::{LARGEST_CACHE_BYTES, WIDE_BYTES};
+use crate::doubts::{CACHE_RATIO, LARGEST_CACHE_BYTES, WIDE_BYTES};
 use crate::drive::{Limits, Load};
 
 /// How many places are written again: more than a card keeps allocation units open, so that these are not what makes all of them fast.
 pub(crate) const PLACES: u64 = 32;
-/// Times as fast, to be a cache (flash.md C2).
-const FAST: f64 = 3.0;
 /// Where more than this share of the writes before were as fast, a few open units may do that, and the figure is the level of the span: of a card that keeps
 /// n units open of fewer than n / 0.6 in the span, the places hardly ever all lie in open ones. A cache that is full of other places makes room for a few at a time.
 const TAKEN_AT_ONCE: f64 = 0.6;
@@ -68,9 +66,9 @@ pub(crate) fn ask(cell: &mut Cell, span_bytes: u64, written_bytes: u64, latest: 
     }
     let Some(places) = latest.places() else { return };
     let Some(again) = write_again(1e9 / iops.value, places, load, bench) else { return };
-    let taken_at_once = share_within(cell, FAST * 1e9 / again.value);
+    let taken_at_once = share_within(cell, CACHE_RATIO * 1e9 / again.value);
     cell.metrics.other.insert("again_iops".into(), again);
-    if again.value <= FAST * iops.value {
+    if again.value <= CACHE_RATIO * iops.value {
         return;
     }
     if taken_at_once < TAKEN_AT_ONCE {

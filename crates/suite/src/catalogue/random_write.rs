@@ -30,7 +30,7 @@ use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
 use crate::catalogue::level::{Level, OVERWHELMING_MERGES, OVERWHELMING_OPS};
 use crate::certainty;
-use crate::doubts::{WIDE_BYTES, may_not_last};
+use crate::doubts::{CACHE_RATIO, WIDE_BYTES, may_not_last};
 use crate::drive::{Limits, Load};
 use crate::figures::inverse;
 use crate::offsets::{Stratified, once_each, sequential};
@@ -44,9 +44,7 @@ pub struct RandomWrite;
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
 /// Share of the time that may go into overwhelming while writes are as fast as a cache's.
 const FAST_OVERWHELM_TIME: f64 = 0.5;
-/// A cache that no flush empties shows by first writes this many times as fast as the level, of which less than this share was paid for when
-/// the cell ended.
-const KEPT_BACK_RATIO: f64 = 3.0;
+/// A cache that no flush empties shows by first writes as fast as a cache takes them, of which less than this share was paid for when the cell ended.
 const KEPT_BACK_SHARE: f64 = 0.5;
 /// Writes to be measured at least, so that what is rare has had its chance to show: what was not seen hardly widens an interval. A medium
 /// that takes longer than this for so many does as many as it can in that time and at most half as many more, and is asked for less
@@ -334,7 +332,7 @@ impl Work<'_, '_> {
     fn waited_for_room_ns(&self, mean_ns: f64) -> f64 {
         let other = |name: &str| self.outcome.cell.metrics.other.get(name);
         let is_cached =
-            self.outcome.cell.metrics.iops.zip(other("burst_iops")).is_some_and(|(iops, burst)| burst.value > KEPT_BACK_RATIO * iops.value);
+            self.outcome.cell.metrics.iops.zip(other("burst_iops")).is_some_and(|(iops, burst)| burst.value > CACHE_RATIO * iops.value);
         let pages = SETTLING_OPS * SETTLING_BLOCK_BYTES / CACHED_PAGE_BYTES.max(self.cell.block_bytes());
         if is_cached || self.kept_back_bytes() > 0 { pages as f64 * mean_ns } else { 0.0 }
     }
@@ -405,7 +403,7 @@ fn kept_back_bytes(cell: &Cell) -> Option<u64> {
     let other = |name: &str| cell.metrics.other.get(name).copied();
     let (iops, burst, debt) = (cell.metrics.iops?, other("burst_iops")?, other("debt_ns")?);
     let owed_ns = burst.n as f64 * 1e9 / iops.value;
-    let is_kept = burst.value > KEPT_BACK_RATIO * iops.value && debt.value < KEPT_BACK_SHARE * owed_ns;
+    let is_kept = burst.value > CACHE_RATIO * iops.value && debt.value < KEPT_BACK_SHARE * owed_ns;
     is_kept.then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(CACHED_PAGE_BYTES))
 }
 

@@ -3,22 +3,18 @@
 //! that do not count, so that what the cell before left open is closed at its expense and not at this one's.
 
 use device::Extent;
-use record::units::{MILLISECOND_NS, SECOND_NS};
-use record::{Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::units::MILLISECOND_NS;
+use record::{Content, Direction, Params, Pattern, PlannedCell, Region, Stop};
 
+use self::warm_up::WarmUp;
 use super::again;
-use super::level::Level;
-use crate::bench::{CACHED_PAGE_BYTES, shown_cache_bytes};
-use crate::doubts::may_be_cached;
 use crate::drive::{Limits, Load, Places};
-use crate::{Bench, CellList, Outcome, Site, Tally};
+use crate::{Bench, CellList, Outcome, Site};
+
+mod warm_up;
 
 /// Share of a cell's time that may go into I/Os that do not count.
 const WARM_UP_SHARE: f64 = 0.5;
-/// First I/Os that were this many times as fast as those that count are worth telling.
-const BURST_RATIO: f64 = 1.5;
-/// A cache that takes in what comes is so many times as fast as what lies behind it (flash.md C2).
-const TAKES_IN_RATIO: f64 = 3.0;
 
 /// How long a stretch is, as it stands in the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -162,10 +158,8 @@ pub fn run_after(cell: &PlannedCell, bench: &mut Bench<'_>, state: Before<'_>, l
     let stretch = Stretch::planned(cell);
     // Where the cell gets less time than planned, so does the rest.
     let share = (bench.allotted_ns as f64 / cell.max_ns.max(1) as f64).min(1.0);
-    let mut warm_up = WarmUp::new(stretch, load, bench);
-    warm_up.is_like_earlier = state.is_like_earlier;
-    warm_up.rested_ns = ((stretch.rest_ns as f64 * share) as u64).max(warm_up.least_rest_ns());
-    if let Err(error) = set_state(warm_up.rested_ns, load.direction, bench) {
+    let mut warm_up = WarmUp::new(stretch, (stretch.rest_ns as f64 * share) as u64, state.is_like_earlier, load, bench);
+    if let Err(error) = set_state(warm_up.rest_ns, load.direction, bench) {
         return Outcome::broken(cell, error);
     }
     let own_ns = bench.time_left_ns().saturating_sub((stretch.cache_ns as f64 * share) as u64);
@@ -196,120 +190,6 @@ pub fn run_after(cell: &PlannedCell, bench: &mut Bench<'_>, state: Before<'_>, l
     let mut outcome = tally.outcome(cell);
     warm_up.conclude(&mut outcome.cell, &before, settled_ns);
     outcome
-}
-
-/// I/Os that set the state: those that open what is to be open, until a cache is full of them and their latency has found its level.
-struct WarmUp {
-    stretch: Stretch,
-    block_bytes: u64,
-    /// What is to be filled, and what was.
-    cache_bytes: u64,
-    bytes_done: u64,
-    level: Level,
-    /// The fastest of the first.
-    fastest_ns: u64,
-    /// What the writes took that were written before, in nanoseconds; 0 where that is not known.
-    earlier_ns: f64,
-    /// How long there was no I/O before, in nanoseconds.
-    rested_ns: u64,
-    is_like_earlier: bool,
-}
-
-/// After so long a rest there is room in every cache, whatever it was full of: it takes in some of the first writes at once. Where it does not, there is none.
-const ROOM_NS: u64 = 2 * SECOND_NS;
-const FIRST_OPS: u64 = 4;
-/// Writes that take so many times as long, or as short, are not those that were written before.
-const OTHER_RATIO: f64 = 1.5;
-
-impl WarmUp {
-    fn new(stretch: Stretch, load: &Load, bench: &Bench<'_>) -> WarmUp {
-        let shown_bytes = if load.direction == Direction::Write { shown_cache_bytes(bench.done) } else { 0 };
-        let cache_bytes = shown_bytes.min(stretch.cache_bytes);
-        WarmUp {
-            stretch,
-            block_bytes: load.block_bytes,
-            cache_bytes,
-            bytes_done: 0,
-            level: Level::default(),
-            fastest_ns: u64::MAX,
-            earlier_ns: earlier_ns(bench),
-            rested_ns: 0,
-            is_like_earlier: false,
-        }
-    }
-
-    fn least_rest_ns(&self) -> u64 {
-        if self.cache_bytes > 0 { ROOM_NS } else { 0 }
-    }
-
-    fn most_ops(&self) -> u64 {
-        self.stretch.warm_up_ops + (self.stretch.settle_bytes + self.cache_bytes) / self.block_bytes
-    }
-
-    /// Of its own time it takes half at most; what is there to fill a cache is there for nothing else.
-    fn most_ns(&self, own_ns: u64, left_ns: u64) -> u64 {
-        let cache_ns = if self.cache_bytes > 0 { left_ns.saturating_sub(own_ns) } else { 0 };
-        (own_ns as f64 * WARM_UP_SHARE) as u64 + cache_ns
-    }
-
-    /// One more; whether the state is set.
-    fn push(&mut self, bytes: u64, latency_ns: u64) -> bool {
-        self.bytes_done += bytes.max(CACHED_PAGE_BYTES);
-        if self.level.ops() < FIRST_OPS {
-            self.fastest_ns = self.fastest_ns.min(latency_ns);
-        }
-        self.level.push(latency_ns);
-        self.level.ops() >= self.stretch.warm_up_ops && self.has_filled() && (self.stretch.settle_bytes == 0 || self.is_overwhelmed())
-    }
-
-    /// Whether a cache is full of these, or there is none. One that is still full of what was written before takes as long for each of these as that did.
-    fn has_filled(&self) -> bool {
-        let has_none = self.level.ops() >= FIRST_OPS && !may_be_cached(self.fastest_ns as f64, self.block_bytes);
-        let (now_ns, then_ns) = (self.level.median_ns(), self.earlier_ns);
-        let is_another = now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns;
-        let is_settled = self.level.is_stable() && !self.level.may_be_cached(self.block_bytes);
-        let is_own = is_settled && (self.is_like_earlier || then_ns > 0.0 && is_another);
-        // It was empty, and is full again: the rest was long enough, or it took in more than what there was room for then, so the flush had emptied it.
-        let room_ops = (self.rested_ns as f64 / then_ns.max(1.0)).ceil() + FIRST_OPS as f64;
-        let was_empty = room_ops * self.block_bytes.max(CACHED_PAGE_BYTES) as f64 >= self.cache_bytes as f64
-            || self.level.burst(Some(now_ns)).is_some_and(|burst| burst.n as f64 > 2.0 * room_ops);
-        let is_refilled = is_settled && was_empty;
-        has_none || is_own || is_refilled || self.bytes_done >= self.cache_bytes
-    }
-
-    fn is_overwhelmed(&self) -> bool {
-        self.level.is_overwhelmed(self.block_bytes, self.bytes_done, self.stretch.overwhelm_bytes)
-    }
-
-    /// Says what there was, and what there was no time for.
-    fn conclude(&self, cell: &mut Cell, before: &Tally, settled_ns: f64) {
-        if before.ops > 0 {
-            let took = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
-            cell.metrics.other.insert("warm_up_ns".into(), took);
-        }
-        let burst = self.level.burst(Some(settled_ns)).filter(|burst| burst.value * settled_ns > BURST_RATIO * 1e9);
-        if let Some(burst) = burst {
-            cell.metrics.other.insert("burst_iops".into(), burst);
-        }
-        let is_cached = self.stretch.overwhelm_bytes > 0 && !self.is_overwhelmed() && self.level.may_be_cached(self.block_bytes);
-        if is_cached {
-            cell.doubt_level(Bound::AtMost);
-        } else if !self.has_filled() {
-            // A cache that still takes in, or one still full of what was written before: faster or slower than what is to come.
-            let takes_in = burst.is_some_and(|burst| burst.value * settled_ns > TAKES_IN_RATIO * 1e9);
-            cell.doubt_level(if takes_in { Bound::AtMost } else { Bound::AtLeast });
-        }
-        if before.ops < self.stretch.warm_up_ops {
-            let text = format!("time for {} of {} I/Os that set the state; give it more", before.ops, self.stretch.warm_up_ops);
-            cell.flags.push(Flag::Note { text });
-        }
-    }
-}
-
-/// What the writes took that were written last, in nanoseconds; 0 where there were none.
-fn earlier_ns(bench: &Bench<'_>) -> f64 {
-    let last = bench.done.iter().rev().find(|cell| cell.params.direction == Some(Direction::Write) && cell.ops > 0);
-    last.and_then(|cell| cell.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value)
 }
 
 /// Leaves nothing owed, forgets what the host knows, and rests.

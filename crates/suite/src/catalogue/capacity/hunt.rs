@@ -123,6 +123,8 @@ pub struct Hunt<'h, 'a, 'b> {
     folding_from_bytes: u64,
     /// How long the run was when folded addresses were last sought for all over the medium.
     combed_bytes: u64,
+    /// The cell's time, before anything was suspicious.
+    planned_ns: u64,
 }
 
 /// Why a run was not made longer.
@@ -142,6 +144,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         let folding_from_bytes = shortest_bytes.max(SHORTEST_FOLDING_BYTES).min(longest_run_bytes);
         let random = prober.bench.random("places");
         let (mark_pass, run_pass) = (prober.new_data(), prober.new_data());
+        let planned_ns = prober.bench.allotted_ns;
         Hunt {
             prober,
             found,
@@ -155,6 +158,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
             longest_run_bytes,
             folding_from_bytes,
             combed_bytes: 0,
+            planned_ns,
         }
     }
 
@@ -454,7 +458,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
     /// It is a fake, and the rest is how large it is.
     fn hurry(&mut self) {
         if self.is_short() {
-            self.prober.hurry(self.prober.bench.allotted_ns / 2);
+            self.prober.hurry(self.prober.bench.allotted_ns - self.planned_ns / 2);
         }
     }
 

@@ -1,0 +1,124 @@
+//! What is done before a stretch counts, and what it says of a stretch that had no time for it.
+
+use record::units::SECOND_NS;
+use record::{Bound, Cell, Direction, Estimate, Flag};
+
+use super::{Stretch, WARM_UP_SHARE};
+use crate::bench::{CACHED_PAGE_BYTES, CACHED_RATIO, shown_cache_bytes};
+use crate::catalogue::level::Level;
+use crate::doubts::{CACHE_RATIO, may_be_cached};
+use crate::drive::Load;
+use crate::{Bench, Tally};
+
+/// I/Os that set the state: those that open what is to be open, until a cache is full of them and their latency has found its level.
+pub struct WarmUp {
+    stretch: Stretch,
+    block_bytes: u64,
+    /// What is to be filled, and what was.
+    cache_bytes: u64,
+    bytes_done: u64,
+    level: Level,
+    /// The fastest of the first.
+    fastest_ns: u64,
+    /// What the writes took that were written before, in nanoseconds; 0 where that is not known.
+    earlier_ns: f64,
+    /// How long there is no I/O before, in nanoseconds.
+    pub rest_ns: u64,
+    /// See [`Before`](super::Before).
+    is_like_earlier: bool,
+}
+
+/// After so long a rest there is room in every cache, whatever it was full of: it takes in some of the first writes at once. Where it does not, there is none.
+const ROOM_NS: u64 = 2 * SECOND_NS;
+const FIRST_OPS: u64 = 4;
+/// Writes that take so many times as long, or as short, are not those that were written before.
+const OTHER_RATIO: f64 = 1.5;
+
+impl WarmUp {
+    /// Before a stretch of this load, after a rest of so long at least.
+    pub fn new(stretch: Stretch, least_rest_ns: u64, is_like_earlier: bool, load: &Load, bench: &Bench<'_>) -> WarmUp {
+        let shown_bytes = if load.direction == Direction::Write { shown_cache_bytes(bench.done) } else { 0 };
+        let cache_bytes = shown_bytes.min(stretch.cache_bytes);
+        WarmUp {
+            stretch,
+            block_bytes: load.block_bytes,
+            cache_bytes,
+            bytes_done: 0,
+            level: Level::default(),
+            fastest_ns: u64::MAX,
+            earlier_ns: earlier_ns(bench),
+            rest_ns: least_rest_ns.max(if cache_bytes > 0 { ROOM_NS } else { 0 }),
+            is_like_earlier,
+        }
+    }
+
+    /// I/Os at most.
+    pub fn most_ops(&self) -> u64 {
+        self.stretch.warm_up_ops + (self.stretch.settle_bytes + self.cache_bytes) / self.block_bytes
+    }
+
+    /// Time for them at most, in nanoseconds. Of its own time it takes half at most; what is there to fill a cache is there for nothing else.
+    pub fn most_ns(&self, own_ns: u64, left_ns: u64) -> u64 {
+        let cache_ns = if self.cache_bytes > 0 { left_ns.saturating_sub(own_ns) } else { 0 };
+        (own_ns as f64 * WARM_UP_SHARE) as u64 + cache_ns
+    }
+
+    /// One more; whether the state is set.
+    pub fn push(&mut self, bytes: u64, latency_ns: u64) -> bool {
+        self.bytes_done += bytes.max(CACHED_PAGE_BYTES);
+        if self.level.ops() < FIRST_OPS {
+            self.fastest_ns = self.fastest_ns.min(latency_ns);
+        }
+        self.level.push(latency_ns);
+        self.level.ops() >= self.stretch.warm_up_ops && self.has_filled() && (self.stretch.settle_bytes == 0 || self.is_overwhelmed())
+    }
+
+    /// Whether a cache is full of these, or there is none. One that is still full of what was written before takes as long for each of these as that did.
+    fn has_filled(&self) -> bool {
+        let has_none = self.level.ops() >= FIRST_OPS && !may_be_cached(self.fastest_ns as f64, self.block_bytes);
+        let (now_ns, then_ns) = (self.level.median_ns(), self.earlier_ns);
+        let is_another = now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns;
+        let is_settled = self.level.is_stable() && !self.level.may_be_cached(self.block_bytes);
+        let is_own = is_settled && (self.is_like_earlier || then_ns > 0.0 && is_another);
+        // It was empty, and is full again: the rest was long enough, or it took in more than what there was room for then, so the flush had emptied it.
+        let room_ops = (self.rest_ns as f64 / then_ns.max(1.0)).ceil() + FIRST_OPS as f64;
+        let was_empty = room_ops * self.block_bytes.max(CACHED_PAGE_BYTES) as f64 >= self.cache_bytes as f64
+            || self.level.burst(Some(now_ns)).is_some_and(|burst| burst.n as f64 > 2.0 * room_ops);
+        let is_refilled = is_settled && was_empty;
+        has_none || is_own || is_refilled || self.bytes_done >= self.cache_bytes
+    }
+
+    fn is_overwhelmed(&self) -> bool {
+        self.level.is_overwhelmed(self.block_bytes, self.bytes_done, self.stretch.overwhelm_bytes)
+    }
+
+    /// Says what there was, and what there was no time for.
+    pub fn conclude(&self, cell: &mut Cell, before: &Tally, settled_ns: f64) {
+        if before.ops > 0 {
+            let took = Estimate { value: before.busy_ns as f64, ci95: None, n: before.ops };
+            cell.metrics.other.insert("warm_up_ns".into(), took);
+        }
+        let burst = self.level.burst(Some(settled_ns)).filter(|burst| burst.value * settled_ns > CACHED_RATIO * 1e9);
+        if let Some(burst) = burst {
+            cell.metrics.other.insert("burst_iops".into(), burst);
+        }
+        let is_cached = self.stretch.overwhelm_bytes > 0 && !self.is_overwhelmed() && self.level.may_be_cached(self.block_bytes);
+        if is_cached {
+            cell.doubt_level(Bound::AtMost);
+        } else if !self.has_filled() {
+            // A cache that still takes in, or one still full of what was written before: faster or slower than what is to come.
+            let takes_in = burst.is_some_and(|burst| burst.value * settled_ns > CACHE_RATIO * 1e9);
+            cell.doubt_level(if takes_in { Bound::AtMost } else { Bound::AtLeast });
+        }
+        if before.ops < self.stretch.warm_up_ops {
+            let text = format!("time for {} of {} I/Os that set the state; give it more", before.ops, self.stretch.warm_up_ops);
+            cell.flags.push(Flag::Note { text });
+        }
+    }
+}
+
+/// What the writes took that were written last, in nanoseconds; 0 where there were none.
+fn earlier_ns(bench: &Bench<'_>) -> f64 {
+    let last = bench.done.iter().rev().find(|cell| cell.params.direction == Some(Direction::Write) && cell.ops > 0);
+    last.and_then(|cell| cell.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value)
+}
