@@ -352,6 +352,45 @@ fn one_slow_stretch_may_be_the_hosts() {
 }
 
 #[test]
+fn what_memory_takes_is_no_cliff_and_pauses_hide_none() {
+    // 26 MB of memory, met empty after a pause, were said to be a cache of flash of 210 MB.
+    check(&with(vec![fill("first", &[(6, 124e6), (90, 85e6)])]), "slc-cache", false);
+    let behind = with(vec![fill("first", &[(6, 195e6), (40, 120e6), (90, 58e6)])]);
+    assert!(statement(&behind, "slc-cache").starts_with("Writing begins at 120 MB/s and falls to 58.0 MB/s"));
+    // The host stands still for a while, long after the cache is full.
+    let still = with(vec![fill("first", &[(60, 128e6), (60, 21e6), (9, 9e6), (90, 21e6)])]);
+    assert!(statement(&still, "slc-cache").contains("falls to 21.0 MB/s"));
+    // A pause in every other window: only longer ones tell.
+    let pausing = |n: usize, fast: f64| (0..n).flat_map(move |_| [(1, fast), (1, fast / 2.6)]);
+    let levels: Vec<(u64, f64)> = pausing(40, 100e6).chain(pausing(60, 20e6)).collect();
+    check(&with(vec![fill("first", &levels)]), "slc-cache", true);
+}
+
+#[test]
+fn a_logger_that_falls_behind_is_told_by_its_lines_and_rare_stalls_by_how_rare_they_are() {
+    let logger = |lines: f64, longest_ns: &[u64]| {
+        let mut cell = iops("log-append", 1, 4 * KIB, lines, SECOND_NS);
+        cell.params.other.insert("lines_per_s".into(), 10.0);
+        let mut histogram = Histogram::default();
+        (0..100).for_each(|_| histogram.record(20_000_000));
+        longest_ns.iter().for_each(|ns| histogram.record(*ns));
+        cell.metrics.latency_ns.as_mut().unwrap().max = longest_ns.iter().copied().max().unwrap_or(20_000_000);
+        cell.histogram = Some(histogram);
+        let told = conclude_for(&with(vec![cell]), &[Use::Logger]);
+        told.into_iter().find(|finding| finding.id == "verdict-logger").unwrap().statement
+    };
+    // The third latest of 112 lines was 990 ms late in one run and 1.11 s in the next, as long as it was measured.
+    let late: Vec<u64> = (1..=50).map(|at| at * 20_000_000).collect();
+    insta::assert_snapshot!(logger(9.19, &late), @"Poor as a data logger's store: it makes 9.19 lines a second durable, and falls ever further behind a logger that writes 10.");
+    let rare = logger(20.0, &[300_000_000; 4]);
+    assert!(rare.starts_with("Usable as a data logger's store") && rare.contains("as far as the few samples tell"), "{rare}");
+    let often = logger(20.0, &[300_000_000; 9]);
+    assert!(often.starts_with("Usable as a data logger's store") && !often.contains("few samples"), "{often}");
+    let chances = [0, 1, 3, 7, 10].map(|seen| (100.0 * crate::stalls::chance_again(seen)).round());
+    assert_eq!(chances, [5.0, 22.0, 58.0, 93.0, 99.0]);
+}
+
+#[test]
 fn caches_that_run_full_and_media_that_get_hot() {
     let slc = with(vec![fill("first", &[(40, 300e6), (60, 80e6), (80, 45e6)]), fill("after-idle-30", &[(10, 290e6), (60, 45e6)])]);
     insta::assert_snapshot!(statement(&slc, "slc-cache"), @"Writing begins at 300 MB/s and falls to 45.0 MB/s after 671 MB: a fast cache ran full. What lasts is 45.0 MB/s.");

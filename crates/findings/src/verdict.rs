@@ -269,7 +269,7 @@ fn logger(record: &Record) -> Option<Verdict> {
         need.reason = format!("{}; {durable}", need.reason);
         need.evidence.push(figure.to_string());
         let asked = figure.cell.params.other.get("lines_per_s").copied().filter(|asked| *asked > 0.0);
-        let reason = format!("{durable}, and falls ever further behind at {}", significant(asked.unwrap_or(0.0)));
+        let reason = format!("{durable}, and falls ever further behind a logger that writes {}", asked.unwrap_or(0.0));
         let keeps_up =
             asked.and_then(|asked| Need::at_least(&figure, [asked / 2.0, asked, asked], reason, "the lines a second of log-append"));
         match keeps_up {
