@@ -269,17 +269,11 @@ const LEAST_FLASH: f64 = (128 * MIB) as f64;
 /// The cliffs of a fill after what memory took. Pauses that come now and then move windows up and down: where no cliff shows, it is looked for in windows
 /// twice and four times as long.
 fn flash_cliff(series: &Series, origin: f64) -> Option<Cliff> {
-    let mut series = without_memory(series, origin);
-    for _ in 0..COARSENINGS {
-        if let Some(cliff) = cliff(&series, origin) {
-            return Some(cliff).filter(|cliff| cliff.at >= LEAST_FLASH);
-        }
-        series = coarser(&series);
-    }
-    None
+    let windows = std::iter::successors(Some(without_memory(series, origin)), |series| Some(coarser(series)));
+    windows.take(COARSENESSES).find_map(|series| cliff(&series, origin)).filter(|cliff| cliff.at >= LEAST_FLASH)
 }
 
-const COARSENINGS: usize = 3;
+const COARSENESSES: usize = 3;
 /// Windows that tell what comes after the beginning.
 const AFTERWARDS: usize = 8;
 

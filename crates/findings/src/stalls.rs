@@ -49,9 +49,9 @@ impl<'a> Stalls<'a> {
 
     /// How many were longer than this; of cells whose times were not kept, the longest alone can be told.
     pub fn beyond(&self, limit_ns: u64) -> u64 {
-        let beyond = |cell: &&Cell| match (&cell.histogram, longest_of(cell).0.first()) {
-            (Some(histogram), _) if !histogram.is_empty() => histogram.count_above(limit_ns),
-            (_, longest) => u64::from(longest.is_some_and(|ns| *ns > limit_ns)),
+        let beyond = |cell: &&Cell| match &cell.histogram {
+            Some(histogram) if !histogram.is_empty() => histogram.count_above(limit_ns),
+            _ => u64::from(longest_of(cell).0.first().is_some_and(|ns| *ns > limit_ns)),
         };
         self.cells.iter().map(beyond).fold(0, u64::saturating_add)
     }

@@ -161,14 +161,19 @@ pub(crate) const CACHED_RATIO: f64 = 1.5;
 /// What a cache keeps of a smaller write.
 pub(crate) const CACHED_PAGE_BYTES: u64 = 4096;
 
+/// What a cell's first writes brought into a cache, in bytes: those that were more than `ratio` times as fast as what followed. `None` where they were not.
+pub(crate) fn taken_in_bytes(cell: &Cell, ratio: f64) -> Option<u64> {
+    let (iops, burst) = (cell.metrics.iops?, cell.metrics.other.get("burst_iops")?);
+    (burst.value > ratio * iops.value).then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(CACHED_PAGE_BYTES))
+}
+
 /// How much a volatile cache of this medium holds at most, in bytes, as far as earlier cells have shown one: what was taken in fast before the level that
 /// lasts. 0 where none has.
 pub(crate) fn shown_cache_bytes(done: &[Cell]) -> u64 {
     let taken_in = |cell: &Cell| {
-        let (iops, burst) = (cell.metrics.iops?, cell.metrics.other.get("burst_iops")?);
-        let block_bytes = cell.params.block_bytes.unwrap_or(0);
-        let is_cached = burst.value > CACHED_RATIO * iops.value && may_be_cached(1e9 / burst.value, block_bytes);
-        is_cached.then_some(burst.n * block_bytes.max(CACHED_PAGE_BYTES))
+        let burst = cell.metrics.other.get("burst_iops")?;
+        let is_as_fast = may_be_cached(1e9 / burst.value, cell.params.block_bytes.unwrap_or(0));
+        taken_in_bytes(cell, CACHED_RATIO).filter(|_| is_as_fast)
     };
     done.iter().filter_map(taken_in).max().unwrap_or(0).max(fast_beginning_bytes(done))
 }

@@ -15,8 +15,7 @@ use crate::drive::flush;
 use crate::events::{Event, Listener};
 use crate::fingerprint::{read_marks, written_places};
 use crate::outcome::Outcome;
-use crate::plan::PROBE;
-use crate::plan::span_of;
+use crate::plan::{PROBE, span_of};
 use crate::random::Random;
 use crate::stage::KeptFile;
 use crate::{MemoryUndo, Plan, Site, Stage, Undo, catalogue, is_filling};
@@ -216,7 +215,7 @@ impl Runner<'_> {
         let (planned, cell) = (&self.plan.cells[index], &measured.outcome.cell);
         let is_over = cell.stop.cut_short() || measured.outcome.left_out.is_some() || measured.failed.is_some();
         let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
-        if is_over || is_owed || planned.test == "capacity" || stood_still(cell) <= record::DISTURBED_SHARE {
+        if is_over || is_owed || planned.test == PROBE || stood_still(cell) <= record::DISTURBED_SHARE {
             return false;
         }
         let needed_ns = self.elapsed_ns(medium).saturating_add(planned.max_ns).saturating_add(self.later_ns(index));

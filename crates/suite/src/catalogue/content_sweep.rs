@@ -26,8 +26,6 @@ pub struct ContentSweep;
 /// So much lies before the span, to fill a cache: several times what it holds, for it is emptied meanwhile.
 const BESIDE_BYTES: u64 = FILLINGS * LARGEST_CACHE_BYTES;
 const FILLINGS: u64 = 4;
-/// I/Os that are enough on a slow medium.
-const ENOUGH: Stretch = Stretch { enough_ops: 128, enough_ns: 10 * SECOND_NS, ..Stretch::NOTHING };
 
 const REWRITE_EQUAL: &str = "rewrite-equal";
 const REWRITE_NEW: &str = "rewrite-new";
@@ -82,7 +80,8 @@ impl Test for ContentSweep {
             params.other.insert("counted_bytes".into(), span.bytes as f64);
             params.other.insert("closing_blocks".into(), if index == 0 { blocks.min(beside_blocks) } else { 0 } as f64);
             let filling_blocks = if is_rewrite(form) { beside_blocks + blocks } else { 0 };
-            let stretch = Stretch { warm_up_ops: beside_blocks + filling_blocks, ops: blocks, ..ENOUGH };
+            let warm_up_ops = beside_blocks + filling_blocks;
+            let stretch = Stretch { warm_up_ops, ops: blocks, enough_ops: 128, enough_ns: 10 * SECOND_NS, ..Stretch::default() };
             stretch.plan(params, settings.duration_ns("max_time")?, cells);
         }
         Ok(())

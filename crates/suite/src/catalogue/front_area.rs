@@ -12,7 +12,6 @@ use record::units::{Bytes, SECOND_NS};
 use record::{Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, assumed_au};
-use crate::doubts::OVERWHELM_BYTES;
 use crate::offsets::cyclic;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
@@ -65,8 +64,8 @@ impl Test for FrontArea {
             return Ok(());
         }
         let blocks = au_bytes / block_bytes;
-        let cache = Stretch { cache_bytes: OVERWHELM_BYTES, cache_ns: FILLING_NS, ..Stretch::default() };
-        let stretch = Stretch { warm_up_ops: blocks, ops: blocks, enough_ops: 16, enough_ns: 4 * SECOND_NS, ..cache };
+        let stretch = Stretch { warm_up_ops: blocks, ops: blocks, enough_ops: 16, enough_ns: 4 * SECOND_NS, ..Stretch::default() }
+            .past_caches(FILLING_NS);
         for au_index in indices(units, front.bytes / au_bytes) {
             let unit = Extent::new(front.offset_bytes + au_index * au_bytes, au_bytes);
             let mut params = stretch::writes(site, Region::Front, unit, Pattern::Sequential, block_bytes);

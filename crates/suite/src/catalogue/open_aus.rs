@@ -19,7 +19,6 @@ use record::units::{Bytes, MIB, Nanos, SECOND_NS};
 use record::{Cell, Params, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Stretch, assumed_au, earlier};
-use crate::doubts::OVERWHELM_BYTES;
 use crate::plan::span_of;
 use crate::random::Random;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
@@ -143,14 +142,14 @@ impl Test for OpenAus {
 
 /// How long a cell over so many units is.
 fn length(n_aus: u64, block_bytes: u64, params: &Params) -> Stretch {
-    let (enough_ns, cache) = (5 * SECOND_NS, Stretch { cache_bytes: OVERWHELM_BYTES, ..Stretch::default() });
+    let enough_ns = 5 * SECOND_NS;
     if let Some(bytes) = params.other.get("random_bytes").map(|bytes| *bytes as u64) {
         // Where it must fill logs, only the time of the cell cuts it short.
         let enough_ops = if bytes >= RANDOM_BYTES { bytes / block_bytes } else { 64 };
-        let cache_bytes = cache.cache_bytes;
-        return Stretch { warm_up_ops: WARM_UP_OPS, cache_bytes, ..Stretch::of_bytes(bytes, block_bytes, enough_ops, enough_ns) };
+        return Stretch { warm_up_ops: WARM_UP_OPS, ..Stretch::of_bytes(bytes, block_bytes, enough_ops, enough_ns) }.past_caches(0);
     }
-    Stretch { warm_up_ops: n_aus + WARM_UP_OPS, ops: ROUNDS * n_aus, enough_ops: n_aus.max(16), enough_ns, ..cache }
+    let (warm_up_ops, enough_ops) = (n_aus + WARM_UP_OPS, n_aus.max(16));
+    Stretch { warm_up_ops, ops: ROUNDS * n_aus, enough_ops, enough_ns, ..Stretch::default() }.past_caches(0)
 }
 
 /// Cells that a search up to `most` may need: the powers of two, and halving between the last two of them.

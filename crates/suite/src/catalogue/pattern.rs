@@ -15,8 +15,6 @@ use record::units::{Bytes, SECOND_NS};
 use record::{Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Before, Stretch};
-use crate::doubts::OVERWHELM_BYTES;
-use crate::drive::Load;
 use crate::offsets::uniform;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
@@ -90,8 +88,7 @@ impl Test for PatternTest {
             let numbers = [("shift_bytes", shift_bytes as f64), ("odd_span_bytes", all.bytes as f64), ("rounds", rounds as f64)];
             params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number)));
             let rest_ns = settings.duration_ns("rest")?;
-            let cache = Stretch { cache_bytes: OVERWHELM_BYTES, cache_ns: FILLING_NS, ..Stretch::default() };
-            let stretch = Stretch { rest_ns, ops, enough_ops: ops, ..cache };
+            let stretch = Stretch { rest_ns, ops, enough_ops: ops, ..Stretch::default() }.past_caches(FILLING_NS);
             if form == "common" {
                 let stretch = Stretch { enough_ops: least, enough_ns: rounds * round_ns, ..stretch };
                 stretch.plan(params, rounds * round_ns + least_ns, cells);
@@ -107,12 +104,13 @@ impl Test for PatternTest {
         let shifted = Extent::new(span.offset_bytes + shift_bytes, span.bytes - shift_bytes);
         let odd = Extent::new(span.offset_bytes, cell.setting("odd_span_bytes") as u64);
         // What fills a cache knows no benchmark, and uses up nothing that is kept for one.
-        let state = Load { pass: bench.random("data that fills").bits() as u32 >> 1, ..stretch::load(cell, bench, "data") };
+        let load = stretch::load(cell, bench, "data");
+        let state = stretch::load(cell, bench, "data that fills");
         let mut filling = uniform(odd, block_bytes, block_bytes, bench.random("places that fill"));
         let is_like_earlier = cell.params.form.as_deref() == Some("common") && bench.done.last().is_some_and(|last| last.test == cell.test);
         let before = Before { load: &state, next: Some(&mut filling), is_like_earlier };
         let mut places = uniform(shifted, block_bytes, block_bytes, bench.random("places"));
-        stretch::run_after(cell, bench, before, &stretch::load(cell, bench, "data"), &mut places)
+        stretch::run_after(cell, bench, before, &load, &mut places)
     }
 }
 

@@ -25,7 +25,7 @@ use record::units::{Bytes, KIB, MIB, SECOND_NS};
 use record::{Bound, Cell, Content, Direction, Estimate, Flag, Params, Pattern, PlannedCell, Region, Stop};
 use stats::StopRule;
 
-use crate::bench::CACHED_PAGE_BYTES;
+use crate::bench::{CACHED_PAGE_BYTES, taken_in_bytes};
 use crate::catalogue::again::{self, Latest};
 use crate::catalogue::ground::ground;
 use crate::catalogue::level::{Level, OVERWHELMING_MERGES, OVERWHELMING_OPS};
@@ -403,8 +403,7 @@ fn kept_back_bytes(cell: &Cell) -> Option<u64> {
     let other = |name: &str| cell.metrics.other.get(name).copied();
     let (iops, burst, debt) = (cell.metrics.iops?, other("burst_iops")?, other("debt_ns")?);
     let owed_ns = burst.n as f64 * 1e9 / iops.value;
-    let is_kept = burst.value > CACHE_RATIO * iops.value && debt.value < KEPT_BACK_SHARE * owed_ns;
-    is_kept.then(|| burst.n * cell.params.block_bytes.unwrap_or(0).max(CACHED_PAGE_BYTES))
+    taken_in_bytes(cell, CACHE_RATIO).filter(|_| debt.value < KEPT_BACK_SHARE * owed_ns)
 }
 
 fn mean_ns(tally: &Tally) -> Option<f64> {

@@ -73,11 +73,11 @@ impl Test for SpanSweep {
         let mut add = |region: Region, span: Extent| {
             let units = span.bytes.div_ceil(au_bytes);
             let opening_ns = if units <= WARM_UP_OPS { units * OPENING_NS } else { 0 };
-            let overwhelm_bytes = if std::mem::take(&mut is_first) { OVERWHELM_BYTES } else { 0 };
-            let (cache_bytes, cache_ns) = if overwhelm_bytes == 0 { (OVERWHELM_BYTES, FILLING_NS) } else { (0, 0) };
-            let overwhelm_ns = FILLING_NS - cache_ns;
-            let settle_bytes = SETTLE_BYTES.max(2 * overwhelm_bytes);
-            let stretch = Stretch { overwhelm_bytes, settle_bytes, cache_bytes, cache_ns, ..stretch };
+            let (stretch, overwhelm_ns) = if std::mem::take(&mut is_first) {
+                (Stretch { overwhelm_bytes: OVERWHELM_BYTES, settle_bytes: 2 * OVERWHELM_BYTES, ..stretch }, FILLING_NS)
+            } else {
+                (Stretch { settle_bytes: SETTLE_BYTES, ..stretch }.past_caches(FILLING_NS), 0)
+            };
             let mut params = stretch::writes(site, region, span, Pattern::Uniform, block_bytes);
             params.other.insert("au_bytes".into(), au_bytes as f64);
             stretch.plan(params, max_ns + opening_ns + overwhelm_ns, cells);

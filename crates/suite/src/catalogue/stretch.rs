@@ -8,6 +8,7 @@ use record::{Content, Direction, Params, Pattern, PlannedCell, Region, Stop};
 
 use self::warm_up::WarmUp;
 use super::again;
+use crate::doubts::OVERWHELM_BYTES;
 use crate::drive::{Limits, Load, Places};
 use crate::{Bench, CellList, Outcome, Site};
 
@@ -40,18 +41,10 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// No I/O.
-    pub const NOTHING: Stretch = Stretch {
-        rest_ns: 0,
-        warm_up_ops: 0,
-        overwhelm_bytes: 0,
-        settle_bytes: 0,
-        cache_bytes: 0,
-        cache_ns: 0,
-        ops: 0,
-        enough_ops: 0,
-        enough_ns: 0,
-    };
+    /// The same, with so long beyond the cell's own time, in nanoseconds, to fill any volatile cache that earlier cells have shown.
+    pub fn past_caches(self, cache_ns: u64) -> Stretch {
+        Stretch { cache_bytes: OVERWHELM_BYTES, cache_ns, ..self }
+    }
 
     /// As many I/Os of this size as make `bytes`, at least `enough_ops`, which are enough after `enough_ns`.
     pub fn of_bytes(bytes: u64, block_bytes: u64, enough_ops: u64, enough_ns: u64) -> Stretch {

@@ -49,13 +49,12 @@ impl Drawn {
         ))
     }
 
-    /// The same with the cells of these tests.
+    /// The same with the cells of these tests, and what was found in them.
     fn misled(&self, what: impl std::fmt::Display, record: &Record, tests: &[&str], said: &str) -> Wrong {
         let cells: String = record.cells.iter().filter(|cell| tests.contains(&cell.test.as_str())).map(told).collect();
         let own = |finding: &&Finding| tests.iter().any(|test| finding.evidence.iter().any(|line| line.contains(test)));
-        let ids = record.findings.iter().filter(own).map(|it| format!("{}: {} [{}]", it.id, it.statement, it.evidence.join("; ")));
-        let ids: Vec<String> = ids.collect();
-        self.wrong(what, &format!("{said}\nfindings: {}\n{cells}", ids.join("\n")))
+        let found = record.findings.iter().filter(own).map(|it| format!("{}: {} [{}]", it.id, it.statement, it.evidence.join("; ")));
+        self.wrong(what, &format!("{said}\nfindings: {}\n{cells}", found.collect::<Vec<_>>().join("\n")))
     }
 }
 

@@ -75,17 +75,23 @@ impl WarmUp {
 
     /// Whether a cache is full of these, or there is none. One that is still full of what was written before takes as long for each of these as that did.
     fn has_filled(&self) -> bool {
-        let has_none = self.level.ops() >= FIRST_OPS && !may_be_cached(self.fastest_ns as f64, self.block_bytes);
+        let has_none = || self.level.ops() >= FIRST_OPS && !may_be_cached(self.fastest_ns as f64, self.block_bytes);
+        let is_settled = || self.level.is_stable() && !self.level.may_be_cached(self.block_bytes);
+        self.bytes_done >= self.cache_bytes || has_none() || is_settled() && (self.is_own() || self.was_empty())
+    }
+
+    /// Whether these are known from those before.
+    fn is_own(&self) -> bool {
         let (now_ns, then_ns) = (self.level.median_ns(), self.earlier_ns);
-        let is_another = now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns;
-        let is_settled = self.level.is_stable() && !self.level.may_be_cached(self.block_bytes);
-        let is_own = is_settled && (self.is_like_earlier || then_ns > 0.0 && is_another);
-        // It was empty, and is full again: the rest was long enough, or it took in more than what there was room for then, so the flush had emptied it.
-        let room_ops = (self.rest_ns as f64 / then_ns.max(1.0)).ceil() + FIRST_OPS as f64;
-        let was_empty = room_ops * self.block_bytes.max(CACHED_PAGE_BYTES) as f64 >= self.cache_bytes as f64
-            || self.level.burst(Some(now_ns)).is_some_and(|burst| burst.n as f64 > 2.0 * room_ops);
-        let is_refilled = is_settled && was_empty;
-        has_none || is_own || is_refilled || self.bytes_done >= self.cache_bytes
+        self.is_like_earlier || then_ns > 0.0 && (now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns)
+    }
+
+    /// Whether a cache held nothing when these began: the rest was long enough, or it took in more than what there was room for then, so the flush had
+    /// emptied it.
+    fn was_empty(&self) -> bool {
+        let room_ops = (self.rest_ns as f64 / self.earlier_ns.max(1.0)).ceil() + FIRST_OPS as f64;
+        room_ops * self.block_bytes.max(CACHED_PAGE_BYTES) as f64 >= self.cache_bytes as f64
+            || self.level.burst(Some(self.level.median_ns())).is_some_and(|burst| burst.n as f64 > 2.0 * room_ops)
     }
 
     fn is_overwhelmed(&self) -> bool {
