@@ -6,6 +6,7 @@
 
 mod busy;
 mod conclusions;
+mod coverage;
 mod load;
 mod medium;
 mod model;
@@ -50,6 +51,9 @@ pub struct Flags {
     /// Instead: what is said of media beside a program that loads processors and disk in bursts.
     #[arg(long, conflicts_with_all = ["conclusions", "works"])]
     pub busy: bool,
+    /// Instead: how often printed intervals hold the truth, on a host with nothing else to do.
+    #[arg(long, conflicts_with_all = ["conclusions", "works", "busy"])]
+    pub coverage: bool,
 }
 
 /// One figure: what the model says and what a tool measured.
@@ -182,9 +186,12 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         let (table, missed) = busy::compare(&program, root, &flags.only)?;
         return told(root, flags, ("Beside a busy host", "busy"), &table, &missed);
     }
+    if flags.coverage {
+        let (table, missed) = coverage::compare(&program, &flags.only)?;
+        return told(root, flags, ("Intervals through the kernel", "coverage"), &table, &missed);
+    }
     let mut rows = Vec::new();
-    let wanted = |course: &&Course| flags.only.is_empty() || flags.only.iter().any(|name| name == course.profile);
-    for course in COURSES.iter().filter(wanted) {
+    for course in COURSES.iter().filter(|course| is_wanted(&flags.only, course.profile)) {
         let begun = rows.len();
         measure(&program, course, &mut rows)?;
         rows[begun..].iter().for_each(|row| eprintln!("{}", line(row)));
@@ -203,6 +210,11 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         rows.iter().filter(|row| !row.holds()).map(|row| format!("{} {}: {}", row.profile, row.tool, row.what)).collect();
     ensure!(missed.is_empty(), "off by more than 10 %: {}", missed.join("; "));
     Ok(())
+}
+
+/// Whether this profile or file system was asked for: all are where none is named.
+fn is_wanted(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|wanted| wanted == name)
 }
 
 /// Prints a table, keeps it if that was asked for, and fails if something is missed.

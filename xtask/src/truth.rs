@@ -15,7 +15,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use held::{Coverage, Effort, Held, Share, hold};
+pub use held::Coverage;
+use held::{Effort, Held, Share, hold};
 use sim::Profile;
 
 /// What to run.

@@ -162,8 +162,8 @@ pub trait Device {
         None
     }
 
-    /// Says whether reads will be looked at from now on. A device that keeps data in memory, because there is no medium, may forget it
-    /// and stop keeping it (`facts().keeps_data`); every other has nothing to do with this.
+    /// Says whether reads will be looked at from now on. A device that keeps data in memory, because there is no medium, may stop keeping what is written
+    /// (`facts().keeps_data`): what lies there already stays until it is overwritten. Every other has nothing to do with this.
     fn look_at_data(&mut self, _looked_at: bool) {}
 }
 

@@ -4,13 +4,11 @@ use record::units::{KIB, MIB, significant};
 use record::{Axis, Bound, Cell, Content, Finding, Pattern, Record, Region, Series};
 
 use crate::draft::Draft;
-use crate::figure::{self, Figure, Ratio, size};
+use crate::figure::{self, Figure, LARGE_SPAN, Ratio, size};
 use crate::{open_aus, throttling};
 
 /// A small span this much faster than a large one is cached (flash.md C2).
 const SPAN_RATIO: f64 = 3.0;
-/// Spans from here on stand for the medium as a system uses it (flash.md C2: at least 512 MiB; `quick` has 256).
-const LARGE_SPAN: u64 = 256 * MIB;
 
 /// `span-cache` and `slc-cache`.
 pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
@@ -41,7 +39,7 @@ fn combined(record: &Record) -> Option<Finding> {
         );
         Draft::warning("span-cache", statement)
             .figures([&own])
-            .note(format!("{}: the last {} places again: {} a second; told from {SPAN_RATIO} times on (flash.md C2)", own.cell.id, again.n, significant(again.value)))
+            .note(format!("{}: the last places again: {} a second (n {}); told from {SPAN_RATIO} times on (flash.md C2)", own.cell.id, significant(again.value), again.n))
             .done()
     })
 }
@@ -81,6 +79,24 @@ fn explained_by_open_units(slow_iops: f64, open_bytes: u64, span: u64) -> f64 {
     if hit >= 0.9 { f64::INFINITY } else { slow_iops / (1.0 - hit) }
 }
 
+/// Which of the spans is the first that is slower than the geometric middle between fast and slow: there the cache ends. What is slow in the smallest span is
+/// no cache of spans.
+fn fast_until(spans: &[(u64, Figure<'_>)], middle: f64) -> Option<usize> {
+    spans.iter().position(|(_, figure)| figure.value < middle).filter(|end| *end > 0)
+}
+
+/// How many bytes random writes are fast in, as the sweep shows; `None` where no span is faster than others.
+pub(crate) fn fast_within(record: &Record) -> Option<f64> {
+    let spans = spans(record);
+    let (_, slow) = spans.last()?;
+    let (_, fast) = spans.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
+    if !Ratio::of(fast, slow).is_above(SPAN_RATIO) {
+        return None;
+    }
+    let end = fast_until(&spans, (fast.value * slow.value).sqrt())?;
+    Some(cached_bytes(fast.value, slow.value, &spans[end..]).clamp(spans[end - 1].0 as f64, spans[end].0 as f64))
+}
+
 /// `span-cache`: fast within a small span, slow over a large one, by more than open allocation units explain. Where these were not counted it is
 /// `small-span`, which leaves open what does it.
 fn span_cache(record: &Record) -> Option<Finding> {
@@ -92,11 +108,9 @@ fn span_cache(record: &Record) -> Option<Finding> {
     let (large_span, slow) = spans.iter().rev().find(|(span, _)| *span >= LARGE_SPAN)?;
     let small: Vec<&(u64, Figure)> = spans.iter().filter(|(span, _)| span * 4 <= *large_span).collect();
     let (small_span, fast) = small.iter().copied().max_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
-    let ratio = Ratio::of(fast, slow);
-    // Where the geometric middle between fast and slow is crossed, the cache ends. What is slow in the smallest span is no cache of spans.
-    let middle = (fast.value * slow.value).sqrt();
-    let end = spans.iter().position(|(_, figure)| figure.value < middle)?;
-    if !ratio.is_above(SPAN_RATIO) || end == 0 {
+    let (ratio, middle) = (Ratio::of(fast, slow), (fast.value * slow.value).sqrt());
+    let end = fast_until(&spans, middle)?;
+    if !ratio.is_above(SPAN_RATIO) {
         return None;
     }
     let (last_fast, first_slow) = (spans[end - 1].0, spans[end].0);
@@ -208,7 +222,7 @@ fn without_outliers(points: &[[f64; 2]]) -> Vec<f64> {
 /// The cliffs of a rate that falls from level to level and never rises. `origin` is where the first axis begins.
 pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
     let mut cliff = first_fall(series, origin)?;
-    cliff.levels = without_dips(cliff.levels);
+    cliff.levels = without_end(without_dips(cliff.levels));
     cliff.at = cliff.levels[0].0;
     (cliff.levels.len() > 1 && cliff.levels.windows(2).all(|pair| pair[1].1 < pair[0].1)).then_some(cliff)
 }
@@ -217,7 +231,7 @@ pub(crate) fn cliff(series: &Series, origin: f64) -> Option<Cliff> {
 const DIP: f64 = 0.1;
 
 /// The levels without dips; what a dip parted is one level again, where it is one.
-fn without_dips(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+pub(crate) fn without_dips(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let whole = levels.last().map_or(0.0, |level| level.0);
     let is_dip = |levels: &[(f64, f64)], at: usize| {
         let [before, here, after] = [levels[at - 1], levels[at], levels[at + 1]];
@@ -229,6 +243,16 @@ fn without_dips(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         if (before / after).max(after / before) < STEP {
             levels.remove(at - 1);
         }
+    }
+    levels
+}
+
+/// The levels without a last one that is no longer than a dip: a pause that the end cut short is not what lasts.
+fn without_end(mut levels: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    if let [.., before, last] = levels.as_slice()
+        && last.0 - before.0 <= DIP * last.0
+    {
+        levels.pop();
     }
     levels
 }
@@ -279,12 +303,16 @@ const AFTERWARDS: usize = 8;
 
 /// The curve without its beginning, as far as that is faster than what follows at once: a fill that begins again after a pause meets an empty memory,
 /// wherever it goes on.
-fn without_memory(series: &Series, origin: f64) -> Series {
-    let end = origin + begun_at(series, origin) + LEAST_FLASH;
+pub(crate) fn without_memory(series: &Series, origin: f64) -> Series {
+    let begun = begun_at(series, origin);
+    let end = origin + begun + LEAST_FLASH;
     let within = series.points.iter().take_while(|point| point[0] <= end).count();
     let mut following: Vec<f64> = series.points.iter().skip(within).take(AFTERWARDS).map(|point| point[1]).collect();
     let typical = stats::median(&mut following).unwrap_or(f64::INFINITY);
-    let taken = series.points[..within].iter().rposition(|point| point[1] > STEP * typical).map_or(0, |last| last + 2);
+    // Of a fill that has gone on for longer than memory takes, what is still fast further on is no memory.
+    let goes_on = begun >= LEAST_FLASH && series.points.get(within + 1).is_some_and(|point| point[1] > STEP * typical);
+    let last = series.points[..within].iter().rposition(|point| point[1] > STEP * typical).filter(|_| !goes_on);
+    let taken = last.map_or(0, |last| last + 2);
     Series { points: series.points.iter().skip(taken).copied().collect(), ..series.clone() }
 }
 
@@ -303,7 +331,7 @@ fn coarser(series: &Series) -> Series {
 }
 
 /// Where the first window of a curve begins, as its second one shows.
-fn begun_at(series: &Series, origin: f64) -> f64 {
+pub(crate) fn begun_at(series: &Series, origin: f64) -> f64 {
     match series.points.as_slice() {
         [first, second, ..] => (2.0 * first[0] - second[0] - origin).max(0.0),
         _ => 0.0,
@@ -325,11 +353,13 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         fills(record).into_iter().find_map(|(cell, series, origin)| Some((cell, series, flash_cliff(series, origin)?)))?;
     let (first, last) = (found.levels.first()?, found.levels.last()?);
     let rate = |bps: f64| figure::quantity("bps", bps);
+    let (is_doubted, heat) = throttling::doubt(record, cell);
     let statement = format!(
-        "Writing begins at {} and falls to {} after {}: a fast cache ran full. What lasts is {}.",
+        "Writing begins at {} and falls to {} after {}: a fast cache ran full{}. What lasts is {}.",
         rate(first.1),
         rate(last.1),
         roughly(found.at),
+        if is_doubted { ", or it became hot" } else { "" },
         rate(last.1)
     );
     let mut from = 0.0;
@@ -343,11 +373,6 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
         })
         .collect();
     let why = format!("levels of '{}' over {} windows; told from a step of a quarter on (flash.md F4)", series.name, series.points.len());
-    let heat = if throttling::is_ruled_out(record, cell) {
-        "heat is ruled out: it read on as fast as after a pause, or no more came back after one than a cache can empty meanwhile"
-    } else {
-        "heat is not ruled out: what a pause brings back was not measured"
-    };
     Some(Draft::warning("slc-cache", statement).note(heat).notes(levels).note(format!("cache_bytes {}", found.at.round())).note(why).done())
 }
 

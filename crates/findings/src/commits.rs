@@ -77,10 +77,16 @@ fn allowed(record: &Record) -> Option<Commits<'_>> {
     Some(Commits { figure, reason, evidence })
 }
 
-/// That commits were not measured, and what random writes would allow.
+/// That commits were not measured, and what random writes would allow; or that their figure may be anything.
 pub(crate) fn untested(record: &Record) -> Finding {
     let id = verdict::id(Use::Database);
-    let lead = format!("Whether it is good as {} cannot be said: commits were not measured", Use::Database);
+    let lead = format!("Whether it is good as {} cannot be said", Use::Database);
+    if let Some((known, [low, high])) = of(record).and_then(|commits| commits.figure.ci95.map(|ends| (commits, ends))) {
+        let statement =
+            format!("{lead}: {}, and the first may be anything from {} to {}.", known.reason, significant(low), significant(high));
+        return Draft::info(id, statement).notes(known.evidence).done();
+    }
+    let lead = format!("{lead}: commits were not measured");
     match figure::random_write(record, 4 * KIB) {
         Some(writes) => {
             let allowed = writes.value / WRITES_PER_COMMIT;
@@ -146,5 +152,16 @@ mod tests {
         insta::assert_snapshot!(told(&record), @"Good as a database's disk: about 315 commits a second, at 1260 of its own writes a second and four for each.");
         record.cells[2].params.sync = Sync::None;
         assert!(told(&record).contains("commits were not measured"), "{}", told(&record));
+    }
+
+    #[test]
+    fn commits_that_may_be_anything_are_no_verdict() {
+        let with_ends = |ends: [f64; 2]| {
+            let mut slow = commit(1, "rollback", 3.65);
+            slow.metrics.iops.as_mut().unwrap().ci95 = Some(ends);
+            Record { cells: vec![slow, commit(2, "wal", 70.8)], ..empty() }
+        };
+        insta::assert_snapshot!(told(&with_ends([0.6, 30.0])), @"Whether it is good as a database's disk cannot be said: 3.65 commits a second with a rollback journal, 70.8 with a write-ahead log, and the first may be anything from 0.600 to 30.0.");
+        assert!(told(&with_ends([1.5, 10.0])).starts_with("Poor as a database's disk, as far as the few samples tell"));
     }
 }

@@ -73,9 +73,12 @@ fn pairs(record: &Record, is_easy: fn(Content) -> bool) -> Vec<Pair<'_>> {
                 && (a.direction, a.pattern, a.block_bytes, a.region, a.threads, a.queue_depth)
                     == (b.direction, b.pattern, b.block_bytes, b.region, b.threads, b.queue_depth)
                 && (easy.test == "content-sweep" || a.form == b.form)
-                && !cell.params.form.as_deref().is_some_and(|form| form.starts_with("rewrite"))
+                && b.form.as_deref() != Some("rewrite-equal")
         };
-        let hard = figure::cells(record, counterpart).find(same).filter(|hard| [easy, hard].into_iter().all(is_of_one_level));
+        let is_rewrite = |cell: &&Cell| cell.params.form.as_deref() == Some("rewrite-new");
+        // New data over other data is as hard, where the host stood still during the first of them.
+        let hard = figure::cells(record, counterpart).filter(same).min_by_key(is_rewrite);
+        let hard = hard.filter(|hard| [easy, hard].into_iter().all(is_of_one_level));
         pairs.extend(hard.and_then(|hard| Pair::of(easy, hard)));
     }
     pairs

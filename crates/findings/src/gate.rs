@@ -61,7 +61,7 @@ pub(crate) fn of_cell(cell: &Cell) -> Option<Refusal> {
 }
 
 /// What forbids to use even a bound.
-fn of_any(cell: &Cell) -> Option<Refusal> {
+pub(crate) fn of_any(cell: &Cell) -> Option<Refusal> {
     if cell.stop.cut_short() {
         return Some(Refusal::CutShort);
     }
@@ -86,19 +86,26 @@ pub fn accusing(record: &Record, cell: &Cell) -> Option<Refusal> {
 /// The subject of `sustained` is a course over minutes, which cannot be measured a second time: a standstill is a dip in it and moves no level. Such dips
 /// may take this share of it.
 const DISTURBED_COURSE: f64 = 0.3;
+/// Writes out of order within a unit are asked how many of them waited for a merge: those that met a standstill are not among them.
+const DISTURBED_COUNT: f64 = 0.3;
+/// Loads of `pattern` are told apart from twice the rate on: a standstill of this share makes 1.4 of it.
+const DISTURBED_CONTRAST: f64 = 0.3;
+/// Spans are told apart from three times the rate on.
+const DISTURBED_SPAN: f64 = 0.15;
+/// Units of `front-area` are compared by the medians of their writes, which the few that met a standstill do not move.
+const DISTURBED_MEDIAN: f64 = 0.5;
 
 /// Whether the host stood still for too much of a cell.
 pub(crate) fn disturbed(cell: &Cell) -> Option<Refusal> {
-    let most = if cell.test == "sustained" { DISTURBED_COURSE } else { record::DISTURBED_SHARE };
-    (stood_still_share(cell) > most).then_some(Refusal::HostStoodStill)
-}
-
-/// The share of a cell in which the host stood still.
-pub(crate) fn stood_still_share(cell: &Cell) -> f64 {
-    let seen_ns = cell.disturbance.as_ref().map_or(0, |seen| seen.stood_still_ns);
-    let said_ns = cell.flags.iter().map(|flag| if let Flag::HostStoodStill { stood_still_ns, .. } = flag { *stood_still_ns } else { 0 });
-    let ns = said_ns.max().unwrap_or(0).max(seen_ns);
-    if ns == 0 { 0.0 } else { ns as f64 / cell.elapsed_ns.max(ns) as f64 }
+    let most = match cell.test.as_str() {
+        "sustained" => DISTURBED_COURSE,
+        "open-aus" if cell.params.form.as_deref() == Some("random") => DISTURBED_COUNT,
+        "pattern" => DISTURBED_CONTRAST,
+        "span-sweep" => DISTURBED_SPAN,
+        "front-area" => DISTURBED_MEDIAN,
+        _ => record::DISTURBED_SHARE,
+    };
+    (cell.stood_still_share() > most).then_some(Refusal::HostStoodStill)
 }
 
 /// Whether the device lay in the host's page cache.

@@ -117,7 +117,7 @@ fn host(record: &Record) -> Option<Finding> {
             record.cells.len()
         ));
         evidence.extend(still.iter().map(|cell| {
-            format!("{}: the host stood still for {} % of it", figure::named(cell), significant(100.0 * gate::stood_still_share(cell)))
+            format!("{}: the host stood still for {} % of it", figure::named(cell), significant(100.0 * cell.stood_still_share()))
         }));
     }
     let twice: Vec<String> = record.cells.iter().filter_map(measured_twice).collect();

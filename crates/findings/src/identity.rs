@@ -1,4 +1,4 @@
-//! What the medium says of itself: registers that no honest card has, and its health.
+//! What the medium says of itself: registers like those of counterfeits, and its health.
 
 use record::units::{Bytes, significant};
 use record::{Finding, Record};
@@ -44,14 +44,9 @@ impl Cid {
 }
 
 /// Manufacturers whose cards always carry these OEM ids (flash.md G2).
-const OEMS: [(u8, &str, &[&str]); 4] = [
-    (0x03, "SanDisk", &["SD", "PT"]),
-    (0x1b, "Samsung", &["SM"]),
-    (0x27, "Phison", &["PH"]),
-    (0x74, "Transcend", &["JE", "JT", "J`", "J0"]),
-];
+const OEMS: [(u8, &str, &[&str]); 2] = [(0x03, "SanDisk", &["SD", "PT"]), (0x74, "Transcend", &["JE", "JT", "J`", "J0"])];
 
-/// `counterfeit-hints`: registers that no honest card has (flash.md G3).
+/// `counterfeit-hints`: registers like those of counterfeits (flash.md G3).
 fn counterfeit(record: &Record) -> Option<Finding> {
     let medium = &record.medium;
     // A reader that hides the card shows its own identity; an eMMC's register has another form.
@@ -64,7 +59,7 @@ fn counterfeit(record: &Record) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The card's identification is not that of an honest card: {}. Measure its real capacity before trusting it.",
+        "The card's identification is like that of counterfeits: {}. An honest maker may be careless; measure its real capacity before trusting it.",
         hints.join("; ")
     );
     let register = format!(

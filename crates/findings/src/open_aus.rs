@@ -3,6 +3,7 @@
 use record::units::{MIB, significant};
 use record::{Cell, Finding, Record};
 
+use crate::caches;
 use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio};
 
@@ -55,21 +56,32 @@ fn median_ns(cell: &Cell) -> Option<f64> {
 fn unsettled<'a, 'b>(steps: &'b [Step<'a>]) -> Option<(&'b Step<'a>, &'b Step<'a>)> {
     let one = steps.first().filter(|step| step.units == 1)?;
     let fastest = steps.iter().max_by(|a, b| a.rate.value.total_cmp(&b.rate.value))?;
-    // Closing what was open before makes a few writes long, and the interval wide; a medium that has work left makes all of them so.
-    let is_sure = Ratio::of(&fastest.rate, &one.rate).is_above(1.0);
-    let is_slow_throughout = one.median_ns.zip(fastest.median_ns).is_some_and(|(one_ns, fastest_ns)| one_ns > UNSETTLED * fastest_ns);
-    (fastest.rate.value > UNSETTLED * one.rate.value && (is_sure || is_slow_throughout)).then_some((one, fastest))
+    let is_slow_throughout = match one.median_ns.zip(fastest.median_ns) {
+        // Closing what was open before, or a pause, makes a few writes long; a medium that has work left makes all of them so.
+        Some((one_ns, fastest_ns)) => one_ns > UNSETTLED * fastest_ns,
+        None => Ratio::of(&fastest.rate, &one.rate).is_above(1.0),
+    };
+    (fastest.rate.value > UNSETTLED * one.rate.value && is_slow_throughout).then_some((one, fastest))
+}
+
+/// The rate, in bytes a second, and the median latency, in nanoseconds, at which a single unit is written while nothing else is paid for. A few of its
+/// writes may have been long, so what is written like it counts for it.
+fn yardstick(steps: &[Step]) -> Option<(f64, Option<f64>)> {
+    let one = steps.first().filter(|step| step.units == 1 && unsettled(steps).is_none())?;
+    let is_alike = |step: &&Step| step.median_ns.zip(one.median_ns).is_some_and(|(now, then)| now <= LATENCY * then);
+    let fastest = steps.iter().filter(is_alike).map(|step| step.rate.value).fold(one.rate.value, f64::max);
+    Some((fastest, one.median_ns))
 }
 
 /// The limit among these steps; `None` without a step for a single unit, with one only, and where the medium had not come to rest.
 fn limit(steps: &[Step]) -> Option<Limit> {
-    let one = steps.first().filter(|step| step.units == 1 && unsettled(steps).is_none())?;
+    let (bps, one_ns) = yardstick(steps)?;
     let is_cliff = |step: &Step| {
-        let slow = step.rate.value < RATE * one.rate.value;
+        let slow = step.rate.value < RATE * bps;
         // A cell with too few writes for a median is judged by its rate, which the same cliff brings down as far.
-        let stalls = match (step.median_ns, one.median_ns) {
+        let stalls = match (step.median_ns, one_ns) {
             (Some(now), Some(then)) => now > LATENCY * then,
-            _ => step.rate.value < one.rate.value / LATENCY,
+            _ => step.rate.value < bps / LATENCY,
         };
         slow && stalls
     };
@@ -104,19 +116,27 @@ const STALLED: f64 = 0.7;
 /// So many merges there must be at least, and so many are enough, whatever a unit is taken for: what is written out of order fills a unit of 24 MiB once.
 const MERGES: [f64; 2] = [STALLED, 8.0];
 
+/// Of what was written out of order, so much must have been written in a row with writes of the same size, to tell how often the medium pauses.
+const ENOUGH_SEEN: f64 = 0.25;
+
 /// How long I/Os took beyond `typical_s` in all, of those that took so much longer than it, in seconds.
 fn stalled_s(histogram: &record::Histogram, typical_s: f64, longer_s: f64) -> f64 {
     let beyond_s = histogram.buckets().map(|(ns, n)| (ns as f64 / 1e9 - typical_s, n as f64));
     beyond_s.filter(|(s, _)| *s >= longer_s).map(|(s, n)| s * n).sum()
 }
 
-/// How long a medium pauses while it is written in a row, in seconds for each byte: what does so then does so out of order, too.
-fn paused_s_per_byte(record: &Record, longer_s: f64) -> f64 {
+/// How long a medium pauses while it is written in a row, in seconds for each byte: what does so then does so out of order, too. Seen where everything was
+/// written, in larger writes; and in writes to as few units in turn as it keeps open, where there are enough of them (they may pay for what was open before).
+fn paused_s_per_byte(record: &Record, longer_s: f64, within: &[Step], bytes: f64) -> f64 {
+    let seen = within.iter().filter_map(|step| Some((step.rate.cell.histogram.as_ref()?, step.rate.cell.bytes as f64)));
+    let (most_s, seen_bytes) = seen.fold((0.0, 0.0), |(s, sum), (histogram, own)| (s + stalled_s(histogram, 0.0, longer_s), sum + own));
+    let own_s = within.first().and_then(|step| step.median_ns).map_or(0.0, |ns| ns / 1e9);
+    let (shorter_s, most) = if seen_bytes >= ENOUGH_SEEN * bytes { (own_s, most_s / seen_bytes) } else { (0.0, f64::INFINITY) };
     let paused = figure::cells(record, "prime").find_map(|cell| {
         let typical_s = cell.metrics.latency_ns.as_ref()?.p50? as f64 / 1e9;
-        Some(stalled_s(cell.histogram.as_ref()?, typical_s, longer_s) / cell.bytes.max(1) as f64)
+        Some(stalled_s(cell.histogram.as_ref()?, typical_s, (longer_s - shorter_s).max(0.0)) / cell.bytes.max(1) as f64)
     });
-    paused.unwrap_or(0.0)
+    paused.unwrap_or(0.0).min(most)
 }
 
 /// What the limit is the limit of.
@@ -152,17 +172,21 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
     // The median: a single slow write would make all merges of a short cell look long.
     let merge_s = past.median_ns.map_or(block as f64 / past.rate.value, |ns| ns / 1e9);
     let bytes = random.rate.cell.bytes as f64;
-    let known = crate::geometry::au_bytes(record).map(|au| au as f64);
+    // A unit that reads do not show is what random writes are fast in, divided by how many are open.
+    let swept = || Some((caches::fast_within(record)? / (first - 1) as f64).min(LARGEST_AU));
+    let known = crate::geometry::au_bytes(record).map(|au| au as f64).or_else(swept);
     let assumed = || one.rate.cell.params.other.get("assumed_au_bytes").copied();
     let (merges, enough, fewest, au) = match (&random.rate.cell.histogram, known) {
         // Of a few writes only their time is enough to tell.
         (histogram, au) if histogram.is_none() || bytes < 2.0 * LARGEST_AU => {
             let au = au.or_else(assumed)?;
-            ((bytes / random.rate.value - bytes / one.rate.value) / merge_s, bytes >= au, MERGED * bytes / au, au)
+            ((bytes / random.rate.value - bytes / yardstick(linear)?.0) / merge_s, bytes >= au, MERGED * bytes / au, au)
         }
         (histogram, au) => {
             let stalled_s = stalled_s(histogram.as_ref()?, 0.0, STALLED * merge_s);
-            let merges = (stalled_s - bytes * paused_s_per_byte(record, STALLED * merge_s)).max(0.0) / merge_s;
+            let within = &linear[..linear.partition_point(|step| step.units < first)];
+            let paused_s = bytes * paused_s_per_byte(record, STALLED * merge_s, within, bytes);
+            let merges = (stalled_s - paused_s).max(0.0) / merge_s;
             let fewest = au.map_or(MERGES[0], |au| (MERGED * bytes / au).clamp(MERGES[0], MERGES[1]));
             (merges, true, fewest, au.unwrap_or(LARGEST_AU))
         }
@@ -207,6 +231,7 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
         Limit::Between(open, first) => {
             let after = steps.iter().find(|step| step.units == first)?;
             let before = steps.iter().find(|step| step.units == open)?;
+            let (bps, _) = yardstick(steps)?;
             let fall = significant(before.rate.value / after.rate.value);
             let count = if first == open + 1 { format!("{open}") } else { format!("between {open} and {}", first - 1) };
             let unit = if count == "1" { "allocation unit" } else { "allocation units" };
@@ -221,13 +246,9 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
             let statement = format!(
                 "It keeps {count} {unit} open: writing to one more in turn makes each write {fall} times slower. Files written at once, and a journal, compete for them."
             );
-            Draft::warning("open-units", statement).note(format!("open_aus {open}, first that is too many {first}")).surely(
-                before
-                    .rate
-                    .below(RATE * steps[0].rate.value)
-                    .zip(after.rate.below(RATE * steps[0].rate.value))
-                    .map(|(early, late)| (1.0 - early) * late),
-            )
+            Draft::warning("open-units", statement)
+                .note(format!("open_aus {open}, first that is too many {first}"))
+                .surely(before.rate.below(RATE * bps).zip(after.rate.below(RATE * bps)).map(|(early, late)| (1.0 - early) * late))
         }
         Limit::Beyond(most) => Draft::info(
             "open-units",

@@ -5,6 +5,7 @@ use record::{Axis, Cell, Finding, Record};
 
 use crate::draft::Draft;
 use crate::figure::{self, Figure};
+use crate::gate;
 
 /// Units whose rates differ more are of another kind (flash.md B3.6).
 const DIFFERENT: f64 = 1.4;
@@ -51,21 +52,38 @@ fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
 
 /// An area for tables begins in one of the first units; on real cards it is the first, the second, or both (flash.md B3.6).
 const FIRST_UNITS: u64 = 2;
-/// Of what lies between its ends, at least so much differs.
-const FILLED: f64 = 0.8;
+/// Of what lies between its ends, at least so much differs: a cache on the way may show where the area ends some MiB later than it does.
+const FILLED: f64 = 0.7;
 
-/// Whether the pieces that differ lie together at the front. Those of a host that does other work lie anywhere.
+/// Whether the pieces that differ lie together at the front. Those of a host that does other work lie anywhere. Within the last unit they may lie anywhere, too: a
+/// unit is written round and round, and what a cache passes on may show a part of a round later.
 fn is_an_area(odd: &[&Piece], all: &[Piece]) -> bool {
     let (Some(first), Some(last)) = (odd.first(), odd.last()) else { return false };
-    let between = all.iter().filter(|piece| piece.from >= first.from && piece.to <= last.to).count();
-    first.unit < FIRST_UNITS && odd.len() as f64 >= FILLED * between as f64
+    let in_last = odd.iter().filter(|piece| piece.unit == last.unit).count();
+    let before_last = all.iter().filter(|piece| piece.from >= first.from && piece.unit < last.unit).count();
+    first.unit < FIRST_UNITS && odd.len() as f64 >= FILLED * (before_last + in_last) as f64
+}
+
+/// What came before a unit set its state where it took no more than this many times the writes that were planned: a cache that showed takes some more.
+const SET_WITHIN: f64 = 2.0;
+
+/// The units that were written. One in which the area ends has two levels and none that lasts, and is looked at all the same, where what came before it set
+/// the state.
+fn units(record: &Record) -> impl Iterator<Item = &Cell> {
+    let is_set = |cell: &Cell| {
+        let before = cell.metrics.other.get("warm_up_ns").map_or(0, |before| before.n);
+        before as f64 <= SET_WITHIN * cell.params.other.get("warm_up_ops").copied().unwrap_or(0.0)
+    };
+    let is_of_a_medium = gate::of_run(record).is_none();
+    let may_be_used = move |cell: &Cell| gate::of_any(cell).is_none() && (cell.transient().is_none() || is_set(cell));
+    record.cells_of("front-area").filter(move |cell| is_of_a_medium && may_be_used(cell))
 }
 
 /// Allocation units at the front that are written faster or slower than one in the middle.
 fn front_area(record: &Record) -> Option<Finding> {
     let mut front: Vec<(u64, &Cell)> = Vec::new();
     let mut middle: Option<&Cell> = None;
-    for cell in figure::cells(record, "front-area") {
+    for cell in units(record) {
         let index = cell.params.other.get("au_index").copied().or_else(|| Some(cell.metrics.other.get("au_index")?.value));
         let in_middle = cell.params.form.as_deref() == Some("middle") || cell.params.region == Some(record::Region::Middle);
         match (in_middle, index.filter(|index| *index >= 0.0)) {

@@ -1,7 +1,7 @@
 //! What decides whether a medium is usable: random writes against the yardstick, the fast way some take for small ones, and what they wear.
 
 use record::units::{Bytes, KIB, significant};
-use record::{Finding, Record};
+use record::{Bound, Finding, Record};
 
 use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio, size};
@@ -58,20 +58,33 @@ fn yardstick(record: &Record) -> Option<Finding> {
     Some(draft.figures(&figures).note(over_disk).done())
 }
 
-/// Small writes take a fast way that larger ones do not.
+/// A bound has no interval: it must be so many times beyond what is asked.
+const BEYOND: f64 = 1.5;
+
+/// Small writes take a fast way that larger ones do not. What small ones do at least, and larger ones at most, tells as well.
 fn bypass(record: &Record) -> Option<Finding> {
+    let figure = |block, side| {
+        let bound = || figure::random_write_bound(record, block).filter(|figure| figure.bound == Some(side));
+        figure::random_write(record, block).or_else(bound)
+    };
+    let is_bound = |small: &Figure, large: &Figure| small.bound.or(large.bound).is_some();
     let pair = |(small, large, limit): (u64, u64, f64)| {
-        let (small, large) = (figure::random_write(record, small)?, figure::random_write(record, large)?);
+        let (small, large) = (figure(small, Bound::AtLeast)?, figure(large, Bound::AtMost)?);
+        // In a smaller span a few open units, or a cache, are enough.
+        if small.cell.params.span_bytes != large.cell.params.span_bytes {
+            return None;
+        }
         let ratio = Ratio::of(&small, &large);
-        (1e9 / large.value >= SLOW_WAY_NS && ratio.is_above(limit)).then_some((small, large, ratio, limit))
+        let tells = if is_bound(&small, &large) { ratio.value > BEYOND * limit } else { ratio.is_above(limit) };
+        (1e9 / large.value >= SLOW_WAY_NS && tells).then_some((small, large, ratio, limit))
     };
     let (small, large, ratio, limit) = BYPASSES.into_iter().find_map(pair)?;
     let (block, other) = (size(small.cell.params.block_bytes?), size(large.cell.params.block_bytes?));
     let statement = format!(
-        "Small writes take a fast way: {} random writes of {block} a second, but only {} of {other}. A benchmark that measures {block} alone flatters this medium {} times.",
-        significant(small.value),
-        significant(large.value),
-        significant(ratio.value)
+        "Small writes take a fast way: {} random writes of {block} a second, but {} of {other}. A benchmark that measures {block} alone flatters this medium {} times.",
+        small.number(),
+        if large.bound.is_some() { large.number() } else { format!("only {}", large.number()) },
+        if is_bound(&small, &large) { format!("at least {}", significant(ratio.value)) } else { significant(ratio.value) }
     );
     Some(
         Draft::warning("small-write-bypass", statement)

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use record::units::{KIB, Nanos, significant};
-use record::{Cell, Finding, Record};
+use record::{Axis, Cell, Finding, Record};
 
 use crate::draft::Draft;
 use crate::verdict::{SDHC_BYTES, writes};
@@ -49,8 +49,9 @@ impl<'a> Stalls<'a> {
 
     /// How many were longer than this; of cells whose times were not kept, the longest alone can be told.
     pub fn beyond(&self, limit_ns: u64) -> u64 {
-        let beyond = |cell: &&Cell| match &cell.histogram {
-            Some(histogram) if !histogram.is_empty() => histogram.count_above(limit_ns),
+        let beyond = |cell: &&Cell| match (apart(cell), &cell.histogram) {
+            (Some(stalls), _) if stalls.is_among(limit_ns) => stalls.longest.iter().filter(|ns| **ns > limit_ns).count() as u64,
+            (_, Some(histogram)) if !histogram.is_empty() => histogram.count_above(limit_ns),
             _ => u64::from(longest_of(cell).0.first().is_some_and(|ns| *ns > limit_ns)),
         };
         self.cells.iter().map(beyond).fold(0, u64::saturating_add)
@@ -121,11 +122,10 @@ pub(crate) fn of_tests<'a>(record: &'a Record, tests: &[&str]) -> Option<Stalls<
 /// block size, and is not among them; neither is one in which the host stood still.
 fn looked_into(record: &Record, wanted: impl Fn(&Cell) -> bool, up_to_bytes: u64) -> impl Iterator<Item = &Cell> {
     let is_of_a_medium = gate::of_run(record).is_none();
-    // How long a single write takes is no matter of levels: one of a passing state is as long.
-    let may_be_used = |cell: &Cell| gate::of_cell(cell).is_none() || gate::bound(cell).is_some();
+    // How long a single write takes is no matter of levels: one of a passing state is as long, so what is asked is what a bound must be.
     record.cells.iter().filter(move |cell| {
         is_of_a_medium
-            && may_be_used(cell)
+            && gate::of_any(cell).is_none()
             && gate::disturbed(cell).is_none()
             && writes(cell)
             // Of several in flight each waits for the others.
@@ -160,10 +160,40 @@ fn longest_of(cell: &Cell) -> (Vec<u64>, u64) {
         return (vec![latency.max], cell.ops.max(latency.n));
     };
     let n = histogram.len();
+    if let Some(stalls) = apart(cell) {
+        return (stalls.longest.into_iter().chain(std::iter::repeat_n(stalls.others_ns, EVENTS)).take(EVENTS).collect(), n);
+    }
     let ranks = (1..EVENTS as u64).filter_map(|behind| n.checked_sub(behind)).filter(|rank| *rank > 0);
     // The histogram has three digits: no other write was longer than the longest.
     let others = ranks.map(|rank| histogram.order_statistic(rank).min(latency.max.max(1)));
     (std::iter::once(latency.max).chain(others).collect(), n)
+}
+
+/// The stalls of a cell in which many writes wait for one.
+struct Apart {
+    /// What the slowest write of each took, the longest first.
+    longest: Vec<u64>,
+    /// The slowest of the writes that waited for none.
+    others_ns: u64,
+}
+
+impl Apart {
+    /// Whether a limit is above what waits for no stall.
+    fn is_among(&self, limit_ns: u64) -> bool {
+        limit_ns >= self.others_ns
+    }
+}
+
+/// Lines that wait behind one another are late by one event. `None` of cells that do not tell.
+fn apart(cell: &Cell) -> Option<Apart> {
+    let series = cell.series.iter().find(|series| cell.test == "log-append" && series.y == Axis::LatencyNs)?;
+    let histogram = cell.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
+    let mut longest: Vec<u64> = series.points.iter().map(|[_, ns]| *ns as u64).collect();
+    longest.sort_unstable_by_key(|ns| std::cmp::Reverse(*ns));
+    let late = cell.metrics.other.get("late_lines").map_or(0, |late| late.value as u64);
+    let in_time = histogram.len().checked_sub(late).filter(|rank| *rank > 0);
+    let others_ns = in_time.map_or(0, |rank| histogram.order_statistic(rank).min(*longest.first().unwrap_or(&0)));
+    Some(Apart { longest, others_ns })
 }
 
 /// The tests whose writes were looked at, for the evidence: "small writes of random-write, sector-write".

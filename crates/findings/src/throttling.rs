@@ -6,7 +6,7 @@
 use record::units::{Nanos, significant};
 use record::{Axis, Cell, Finding, Flag, Record, Series};
 
-use crate::caches::{cliff, first_fall, levels, longest_fills};
+use crate::caches::{self, cliff, first_fall, levels, longest_fills, without_dips, without_memory};
 use crate::draft::Draft;
 use crate::figure::{self, Figure};
 
@@ -28,58 +28,92 @@ pub(crate) fn is_heat(record: &Record) -> bool {
     heat(record).is_some()
 }
 
+/// How a curve is looked at.
+type View = fn(&Series) -> Series;
+
+/// As it is; and without what a volatile cache took at first, which is fast whether the medium is hot or not.
+const VIEWS: [View; 2] = [Series::clone, |series| without_memory(series, 0.0)];
+
 fn heat(record: &Record) -> Option<Heat<'_>> {
-    longest_fills(record)
-        .iter()
-        .flat_map(|test| figure::cells(record, test))
-        .find_map(of_cell)
-        .or_else(|| reads(record))
-        .or_else(|| cooled(record))
+    VIEWS.into_iter().find_map(|view| {
+        longest_fills(record)
+            .iter()
+            .flat_map(|test| figure::cells(record, test))
+            .find_map(|cell| of_cell(record, cell, view))
+            .or_else(|| reads(record, view))
+            .or_else(|| cooled(record, view))
+    })
 }
 
-/// Reading must be slower by as much as writing, within this factor.
-const ALIKE: f64 = 1.5;
+/// Reading must be slower by as much as writing, within this factor: it may be slower still by the second, for a level of writing has warm and hot parts.
+const ALIKE: [f64; 2] = [1.35, 1.45];
+/// What was read while a cache was still being emptied is slower than after a pause by more than this.
+const WAITED: f64 = 1.3;
 
 /// The cells of `sustained`, in order.
 fn turns(record: &Record) -> impl Iterator<Item = &Cell> {
     ["first", "after-idle-30", "after-idle-300"].into_iter().filter_map(|form| figure::form(record, "sustained", form))
 }
 
-/// The beginning of the span was read as soon as it was written, after the writing, and after each pause: how many times faster at best than at
-/// worst, with the cell of the worst. Which of them were hot is not known: what is just below the limit after writing is cool a moment later.
-fn reading(record: &Record) -> Option<(&Cell, f64)> {
-    let reads = turns(record).flat_map(|cell| ["read_bps", "cool_read_bps"].into_iter().filter_map(move |name| Figure::of(cell, name)));
-    let mut reads: Vec<Figure> = reads.collect();
+/// The rates at which the beginning of the span was read, slowest first: as soon as it was written, after the writing, and after each pause. Which of them were
+/// hot is not known: what is just below the limit after writing is cool a moment later. Where a cache is not emptied by a flush, what is read right after
+/// writing waits for it: only what was read after pauses counts then.
+fn readings(record: &Record) -> Vec<Figure<'_>> {
+    let read = |cell, name| Figure::of(cell, name).filter(|read| read.value > 0.0);
+    let after_pauses =
+        || turns(record).filter(|cell| cell.params.form.as_deref() != Some("first")).filter_map(|cell| read(cell, "read_bps"));
+    let first = figure::form(record, "sustained", "first");
+    let rested_bps = after_pauses().map(|read| read.value).fold(0.0, f64::max);
+    let cool = first.and_then(|cell| read(cell, "cool_read_bps")).filter(|cool| cool.value * WAITED >= rested_bps);
+    let hot = first.and_then(|cell| read(cell, "read_bps")).filter(|_| cool.is_some());
+    let mut reads: Vec<Figure> = after_pauses().chain(cool).chain(hot).collect();
     reads.sort_by(|a, b| a.value.total_cmp(&b.value));
-    let (slow, fast) = (reads.first()?, reads.last()?);
-    (reads.len() > 1).then_some((slow.cell, fast.value / slow.value))
+    reads
 }
 
-fn reads(record: &Record) -> Option<Heat<'_>> {
-    let rates: Vec<f64> = turns(record).filter_map(along).flat_map(levels).map(|(_, bps)| bps).collect();
-    let (fast_bps, slow_bps) = (rates.iter().copied().reduce(f64::max)?, rates.iter().copied().reduce(f64::min)?);
-    let (cell, faster) = reading(record)?;
-    let alike = (faster * slow_bps / fast_bps).max(fast_bps / slow_bps / faster) <= ALIKE;
-    let evidence =
-        format!("reading was up to {} times slower after writing than before it or after a pause, as writing was", significant(faster));
-    (faster >= STEP && fast_bps >= STEP * slow_bps && alike).then_some(Heat { cell, evidence, fast_bps, slow_bps })
+/// Whether it read as fast right after writing as after pauses.
+fn reads_on(record: &Record) -> bool {
+    matches!(readings(record).as_slice(), [slow, .., fast] if fast.value / slow.value < STEP)
+}
+
+fn reads(record: &Record, view: View) -> Option<Heat<'_>> {
+    let mut rates: Vec<f64> = turns(record).filter_map(along).flat_map(|series| lasting(&view(series))).collect();
+    rates.sort_by(|a, b| b.total_cmp(a));
+    let (&slow_bps, faster_ones) = rates.split_last()?;
+    let reads = readings(record);
+    let best = reads.last()?;
+    // What was read right after writing may have waited besides, and the fastest level may be a cache's: any of them may be what heat alone did.
+    let mut pairs =
+        faster_ones.iter().filter(|fast| **fast >= STEP * slow_bps).flat_map(|fast| reads.iter().map(move |read| (*fast, read)));
+    let is_heat = |written: f64, read: f64| read >= STEP && written / read <= ALIKE[0] && read / written <= ALIKE[1];
+    let (fast_bps, hot) = pairs.find(|(fast_bps, read)| is_heat(fast_bps / slow_bps, best.value / read.value))?;
+    let times = significant(best.value / hot.value);
+    let evidence = format!("reading was up to {times} times slower after writing than before it or after a pause, as writing was");
+    Some(Heat { cell: hot.cell, evidence, fast_bps, slow_bps })
+}
+
+/// The rates of a curve's levels that lasted long enough for heat to come or go.
+fn lasting(series: &Series) -> Vec<f64> {
+    let ends = levels(series);
+    let begins = std::iter::once(caches::begun_at(series, 0.0)).chain(ends.iter().map(|level| level.0));
+    begins.zip(&ends).filter(|(begin, (end, bps))| (end - begin) / bps >= SOONEST_S).map(|(_, level)| level.1).collect()
 }
 
 /// How much more than a cache could have emptied must come back after a pause, to be the work of heat.
-const TOO_MUCH: f64 = 1.25;
+const TOO_MUCH: f64 = 1.2;
 
 /// What came back after a pause, against what a cache could have emptied meanwhile: (cell after the pause, bytes that were fast, bytes that
 /// a cache could have emptied during the pause and while they were written).
-fn came_back(record: &Record) -> Vec<(&Cell, f64, f64)> {
+fn came_back(record: &Record, view: View) -> Vec<(&Cell, f64, f64)> {
     let Some(first) = figure::form(record, "sustained", "first") else { return Vec::new() };
-    let Some((_, slow_bps)) = fall(first) else { return Vec::new() };
+    let Some((_, slow_bps)) = fall(first, view) else { return Vec::new() };
     let pauses = [("after-idle-30", 30.0), ("after-idle-300", 300.0)];
     pauses
         .into_iter()
         .filter_map(|(form, idle_s)| {
             let cell = figure::form(record, "sustained", form)?;
-            let bytes = fall(cell).map_or(cell.bytes as f64, |(bytes, _)| bytes);
-            let fast_bps = mean_until(cell, bytes)?;
+            let to_bytes = fall(cell, view).map_or(cell.bytes as f64, |(bytes, _)| bytes);
+            let (bytes, fast_bps) = mean_until(&view(along(cell)?), to_bytes)?;
             let emptied = slow_bps * (idle_s + bytes / fast_bps);
             // What never was fast brought nothing back.
             Some((cell, if fast_bps > STEP * slow_bps { bytes } else { 0.0 }, emptied))
@@ -88,55 +122,67 @@ fn came_back(record: &Record) -> Vec<(&Cell, f64, f64)> {
 }
 
 /// Where the rate of a cell falls for the first time, in bytes, and its slowest level. What is hot may be fast again before the cell ends.
-fn fall(cell: &Cell) -> Option<(f64, f64)> {
-    let found = first_fall(along(cell)?, 0.0)?;
+fn fall(cell: &Cell, view: View) -> Option<(f64, f64)> {
+    let found = first_fall(&view(along(cell)?), 0.0)?;
     Some((found.at, found.levels.iter().map(|level| level.1).fold(f64::INFINITY, f64::min)))
 }
 
-fn along(cell: &Cell) -> Option<&Series> {
+/// The rate of a fill against what was written.
+pub(crate) fn along(cell: &Cell) -> Option<&Series> {
     cell.series.iter().find(|series| series.y == Axis::Bps && series.x == Axis::Bytes)
 }
 
-/// The mean rate of the first so many bytes.
-pub(crate) fn mean_until(cell: &Cell, bytes: f64) -> Option<f64> {
-    let points = &along(cell)?.points;
-    let (mut from, mut seconds) = (0.0, 0.0);
-    for [to, bps] in points.iter().take_while(|[to, _]| *to <= bytes).filter(|[_, bps]| bps.is_finite() && *bps > 0.0) {
+/// How many bytes a curve has up to here, and their mean rate.
+pub(crate) fn mean_until(series: &Series, bytes: f64) -> Option<(f64, f64)> {
+    let begin = caches::begun_at(series, 0.0);
+    let (mut from, mut seconds) = (begin, 0.0);
+    for [to, bps] in series.points.iter().take_while(|[to, _]| *to <= bytes).filter(|[_, bps]| bps.is_finite() && *bps > 0.0) {
         seconds += (to - from) / bps;
         from = *to;
     }
-    (seconds > 0.0).then(|| from / seconds)
+    (seconds > 0.0).then(|| (from - begin, (from - begin) / seconds))
 }
 
-fn cooled(record: &Record) -> Option<Heat<'_>> {
-    let (cell, bytes, emptied) = came_back(record).into_iter().find(|(_, bytes, emptied)| *bytes > TOO_MUCH * emptied)?;
+fn cooled(record: &Record, view: View) -> Option<Heat<'_>> {
+    let (cell, bytes, emptied) = came_back(record, view).into_iter().find(|(_, bytes, emptied)| *bytes > TOO_MUCH * emptied)?;
     let first = figure::form(record, "sustained", "first")?;
-    let (at, slow_bps) = fall(first)?;
+    let (at, slow_bps) = fall(first, view)?;
     let evidence = format!(
         "after a pause {} were fast again, well above the {} that a cache could have emptied meanwhile",
         figure::quantity("_bytes", bytes),
         figure::quantity("_bytes", emptied)
     );
-    Some(Heat { cell, evidence, fast_bps: mean_until(first, at)?, slow_bps })
+    Some(Heat { cell, evidence, fast_bps: mean_until(&view(along(first)?), at)?.1, slow_bps })
 }
 
-/// Whether the medium read as fast right after this cell as after a pause, or a pause brought back no more than a cache can empty.
-pub(crate) fn is_ruled_out(record: &Record, cell: &Cell) -> bool {
-    let back = came_back(record);
-    let reads_on = reading(record).is_some_and(|(_, faster)| faster < STEP);
-    cell.test == "sustained" && (reads_on || !back.is_empty() && back.iter().all(|(_, bytes, emptied)| *bytes <= TOO_MUCH * emptied))
+/// Whether what made this cell slower may have been heat, and why.
+pub(crate) fn doubt(record: &Record, cell: &Cell) -> (bool, &'static str) {
+    if cell.test != "sustained" || came_back(record, VIEWS[0]).is_empty() {
+        return (true, "heat is not ruled out: what a pause brings back was not measured");
+    }
+    if reads_on(record) {
+        return (false, "heat is ruled out: it read on as fast as after a pause");
+    }
+    let why = if readings(record).len() > 1 {
+        "heat is not ruled out: a pause brought back no more than a cache can empty meanwhile, but it read more slowly after writing"
+    } else {
+        "heat is not ruled out: a pause brought back no more than a cache can empty meanwhile, but whether it read on as fast was not measured"
+    };
+    (true, why)
 }
 
-fn of_cell(cell: &Cell) -> Option<Heat<'_>> {
-    let rates = cell.series.iter().filter(|series| series.y == Axis::Bps);
+fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> {
+    let rates = cell.series.iter().filter(|series| series.y == Axis::Bps).map(view);
     let told = rates.into_iter().find_map(|series| {
-        let segments = Some(levels(series)).filter(|levels| levels.len() > 1)?;
-        if lasted_s(cell, series, segments[0]) < SOONEST_S {
+        let segments = Some(levels(&series)).filter(|levels| levels.len() > 1)?;
+        if lasted_s(cell, &series, segments[0]) < SOONEST_S {
             return None;
         }
         let (fast_bps, slow_bps) =
             (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
-        let reason = alternation(&segments).or_else(|| returns(series, &segments)).or_else(|| warmth(cell, series, &segments))?;
+        // What is hot for most of the time and reads as fast as ever is not hot.
+        let returns = || returns(&series, &segments).filter(|_| !reads_on(record));
+        let reason = alternation(&segments).or_else(returns).or_else(|| warmth(cell, &series, &segments))?;
         Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
     });
     told.or_else(|| {
@@ -158,12 +204,17 @@ fn lasted_s(cell: &Cell, series: &Series, (to, bps): (f64, f64)) -> f64 {
     }
 }
 
-/// It fell and was fast again (four fifths of what it was) for as long as makes a level, without a pause.
+/// It fell and was fast again (four fifths of what it was) for as long as makes a level, without a pause. Once may be a dip: the host or the medium paused.
 fn alternation(levels: &[(f64, f64)]) -> Option<String> {
     let first = levels.first()?.1;
-    let falls = levels.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
-    let back = levels.windows(2).filter(|pair| pair[1].1 > pair[0].1 && pair[1].1 >= BACK * first).count();
-    (falls >= 1 && back >= 1).then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
+    let count = |levels: &[(f64, f64)]| {
+        let falls = levels.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
+        let fallen = levels.windows(2).skip_while(|pair| pair[1].1 > pair[0].1);
+        (falls, fallen.filter(|pair| pair[1].1 > pair[0].1 && pair[1].1 >= BACK * first).count())
+    };
+    let (falls, back) = count(levels);
+    let is_more = back > 1 || count(&without_dips(levels.to_vec())).1 == 1;
+    (falls >= 1 && back >= 1 && is_more).then(|| format!("fell {falls} times and was fast again {back} times, without a pause"))
 }
 
 /// What is as good as the first level, when it comes back.
@@ -284,5 +335,8 @@ mod tests {
         check(&[(40, 300e6), (40, 80e6), (80, 45e6)], false);
         check(&[(100, 60e6)], false);
         check(&[(40, 300e6), (40, 45e6), (40, 80e6)], false);
+        // A short dip is nobody's heat, two are.
+        check(&[(60, 70e6), (10, 45e6), (60, 70e6)], false);
+        check(&[(60, 70e6), (10, 45e6), (60, 70e6), (10, 45e6), (60, 70e6)], true);
     }
 }

@@ -41,13 +41,13 @@ impl<'a> Contrast<'a> {
         let tuned = rate(tuned).or_else(|| at_least(tuned))?;
         let whole = Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained };
         // A fast way may be short: the fastest stretch of one against the fastest of the other.
-        let stretch = || {
-            let tuned = fastest(&whole.tuned)?;
+        let stretch = |part| {
+            let tuned = fastest(&whole.tuned, part)?;
             // Of few writes only all of them together are known.
-            let other = fastest(&whole.other).or_else(|| Figure::of(whole.other.cell, "bps"))?;
+            let other = fastest(&whole.other, part).or_else(|| Figure::of(whole.other.cell, "bps"))?;
             Some(Contrast { ratio: Ratio::of(&tuned, &other), tuned, other, explained }).filter(Contrast::tells)
         };
-        let stretch = if whole.tells() { None } else { stretch() };
+        let stretch = if whole.tells() { None } else { STRETCHES.into_iter().find_map(stretch) };
         Some(stretch.unwrap_or(whole))
     }
 
@@ -99,7 +99,7 @@ fn pattern(record: &Record) -> Option<Finding> {
 }
 
 /// Parts of a cell, one of which is its fastest stretch, and I/Os of each at least: chance makes no such difference between so many.
-const STRETCHES: usize = 8;
+const STRETCHES: [(usize, &str); 2] = [(8, "fastest_eighth_bps"), (16, "fastest_sixteenth_bps")];
 const STRETCH_OPS: u64 = 64;
 
 /// Windows of a stretch at least: fewer say nothing of how it varies.
@@ -107,9 +107,9 @@ const STRETCH_WINDOWS: usize = 4;
 /// Standard errors of a stretch of so few windows, and the best of all there are, to either side.
 const ERRORS: f64 = 3.0;
 
-/// The highest rate over an eighth of what was written, in bytes a second, known as surely as its own windows have it: a cell of two levels has an
+/// The highest rate over one of so many parts of what was written, in bytes a second, known as surely as its own windows have it: a cell of two levels has an
 /// interval that holds both. `None` of few writes.
-fn fastest<'a>(whole: &Figure<'a>) -> Option<Figure<'a>> {
+fn fastest<'a>(whole: &Figure<'a>, (parts, name): (usize, &'static str)) -> Option<Figure<'a>> {
     let cell = whole.cell;
     let curve = cell.series.iter().find(|series| series.name == "rate" && series.y == record::Axis::Bps)?;
     // What each window wrote, and in how many seconds.
@@ -121,9 +121,9 @@ fn fastest<'a>(whole: &Figure<'a>) -> Option<Figure<'a>> {
             Some([bytes, bytes / bps])
         })
         .collect();
-    let many = windows.len() / STRETCHES;
+    let many = windows.len() / parts;
     let is_usable = |[bytes, seconds]: &[f64; 2]| bytes.is_finite() && *bytes > 0.0 && seconds.is_finite() && *seconds > 0.0;
-    if cell.ops < STRETCH_OPS * STRETCHES as u64 || many < STRETCH_WINDOWS || !windows.iter().all(is_usable) {
+    if cell.ops < STRETCH_OPS * parts as u64 || many < STRETCH_WINDOWS || !windows.iter().all(is_usable) {
         return None;
     }
     let sum = |stretch: &[[f64; 2]]| stretch.iter().fold([0.0; 2], |[bytes, seconds], window| [bytes + window[0], seconds + window[1]]);
@@ -132,13 +132,7 @@ fn fastest<'a>(whole: &Figure<'a>) -> Option<Figure<'a>> {
     let (value, seconds) = (rate(best), sum(best)[1]);
     let squares: f64 = best.iter().map(|window| (window[1] - window[0] / value).powi(2)).sum();
     let factor = (ERRORS * (squares * many as f64 / (many - 1) as f64).sqrt() / seconds).exp();
-    Some(Figure {
-        name: "fastest_eighth_bps",
-        value,
-        ci95: Some([value / factor, value * factor]),
-        n: cell.ops / STRETCHES as u64,
-        ..whole.clone()
-    })
+    Some(Figure { name, value, ci95: Some([value / factor, value * factor]), n: cell.ops / parts as u64, ..whole.clone() })
 }
 
 /// The dearest of the misaligned writes against the aligned ones of its size.

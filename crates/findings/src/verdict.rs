@@ -40,6 +40,9 @@ const A1_WRITES: f64 = 500.0;
 const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES];
 const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; flash.md E3, D1";
 
+/// A figure whose interval is wider than this factor, and wider than two levels, may be anything.
+const ANYTHING: f64 = 10.0;
+
 /// A figure against the least it takes to be poor, usable and good; what is below the first is unusable.
 struct Need {
     level: Level,
@@ -63,16 +66,20 @@ pub(crate) struct Verdict {
 }
 
 impl Need {
-    /// The more the better. `None` of a bound on the side that it does not decide: what is at least little may be much, and the other way round.
+    /// The more the better. `None` of a bound on the side that it does not decide: what is at least little may be much, and the other way round. Nor of a
+    /// figure that may be anything.
     fn at_least(figure: &Figure, [poor, fair, good]: [f64; 3], reason: String, source: &str) -> Option<Need> {
-        let level = match figure.value {
+        let level_of = |value: f64| match value {
             value if value >= good => Level::Good,
             value if value >= fair => Level::Fair,
             value if value >= poor => Level::Poor,
             _ => Level::Unusable,
         };
+        let level = level_of(figure.value);
+        let is_known =
+            figure.ci95.is_none_or(|[low, high]| high < ANYTHING * low || (level_of(high) as u8).saturating_sub(level_of(low) as u8) <= 1);
         let is_decided = match figure.bound {
-            None => true,
+            None => is_known,
             Some(Bound::AtLeast) => level >= Level::Fair,
             Some(Bound::AtMost) => level <= Level::Poor,
         };
@@ -250,12 +257,16 @@ fn stretches(points: &[[f64; 2]]) -> Vec<f64> {
     rates
 }
 
-/// The writes that a logger's verdict goes by: lines as a logger appends them, or else the small writes of other tests that come near.
+/// Whether lines were appended as a logger does.
+fn has_lines(record: &Record) -> bool {
+    record.cells_of("log-append").next().is_some()
+}
+
+/// The writes that a logger's verdict goes by: lines as a logger appends them, or else the small writes of other tests that come near. These are never
+/// flushed, so they do not stand in for lines of which nothing can be told.
 fn lines(record: &Record) -> Option<(Stalls<'_>, &'static [&'static str])> {
-    let sets: [&[&str]; 2] = [&["log-append"], &stalls::LOGGING];
-    let known =
-        |tests: &'static [&'static str]| Some((stalls::of_tests(record, tests).filter(|stalls| stalls.lasting().is_some())?, tests));
-    sets.into_iter().find_map(known)
+    let tests: &[&str] = if has_lines(record) { &["log-append"] } else { &stalls::LOGGING };
+    Some((stalls::of_tests(record, tests).filter(|stalls| stalls.lasting().is_some())?, tests))
 }
 
 fn logger(record: &Record) -> Option<Verdict> {
@@ -375,8 +386,10 @@ pub(crate) fn conclude(record: &Record, wanted: &[Use], faults: &[Finding]) -> V
     let given = |wanted: &Use| verdicts.iter().any(|verdict| verdict.wanted == *wanted);
     findings.extend(wanted.iter().filter(|wanted| !given(wanted)).map(|wanted| untested(record, *wanted)));
     // What random writes are often taken to promise a database is told, and that it is no verdict.
-    let is_open = wanted.is_empty() && !given(&Use::Database) && figure::random_write(record, 4 * KIB).is_some();
-    findings.extend(is_open.then(|| untested(record, Use::Database)));
+    let has_writes = figure::random_write(record, 4 * KIB).is_some() || commits::of(record).is_some();
+    let open = [(Use::Logger, has_lines(record)), (Use::Database, has_writes)].into_iter();
+    let is_open = |(of, was_tried): &(Use, bool)| wanted.is_empty() && *was_tried && !given(of);
+    findings.extend(open.filter(is_open).map(|(of, _)| untested(record, of)));
     findings
 }
 
@@ -414,7 +427,8 @@ fn untested(record: &Record, wanted: Use) -> Finding {
         Use::Database => return commits::untested(record),
         Use::RootDisk if has("random-write") => "random writes of 4 and 16 KiB came to no figure that is known well enough",
         Use::RootDisk => "random writes of 4 KiB were not measured",
-        Use::Camera | Use::Video { .. } => "sequential writes were not measured",
+        Use::Camera | Use::Video { .. } => "sequential writes were not measured, or came to no figure that is known well enough",
+        Use::Logger if has_lines(record) => "while its lines were written the host stood still, or they were too few",
         Use::Logger => "no small writes were measured, or too few to tell the medium's from the host's",
     };
     Draft::info(id(wanted), format!("Whether it is good as {wanted} cannot be said: {why}.")).done()
@@ -465,11 +479,10 @@ fn summary(record: &Record, verdicts: &[Verdict], asked: bool) -> Option<Finding
     Some(Draft::new("verdict", severity, parts.join(" ")).notes(worst.evidence.iter().cloned()).surely(worst.confidence).done())
 }
 
-/// The uses of this level that depend on nothing that cannot be told, as a list.
+/// The uses of this level that depend on nothing that cannot be told, as a list; of which few samples tell it is said.
 fn uses(verdicts: &[Verdict], level: Level) -> Option<String> {
-    listed(
-        verdicts.iter().filter(|verdict| verdict.level == level && verdict.condition.is_none()).map(|verdict| verdict.wanted.to_string()),
-    )
+    let told = |verdict: &Verdict| format!("{}{}", verdict.wanted, if is_sure(verdict) { "" } else { " (few samples)" });
+    listed(verdicts.iter().filter(|verdict| verdict.level == level && verdict.condition.is_none()).map(told))
 }
 
 /// What it will do for and is good for, with what that depends on: one sentence.

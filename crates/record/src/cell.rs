@@ -337,6 +337,15 @@ impl Cell {
         }
     }
 
+    /// The share of it in which the host stood still, as it was seen or as it is flagged, 0 to 1.
+    pub fn stood_still_share(&self) -> f64 {
+        let seen_ns = self.disturbance.as_ref().map_or(0, |seen| seen.stood_still_ns);
+        let said_ns =
+            self.flags.iter().map(|flag| if let Flag::HostStoodStill { stood_still_ns, .. } = flag { *stood_still_ns } else { 0 });
+        let ns = said_ns.max().unwrap_or(0).max(seen_ns);
+        if ns == 0 { 0.0 } else { ns as f64 / self.elapsed_ns.max(ns) as f64 }
+    }
+
     /// On which side of its figures their level lies, where they are of a passing state.
     pub fn transient(&self) -> Option<Bound> {
         self.flags.iter().find_map(Flag::transient)

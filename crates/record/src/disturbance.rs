@@ -51,12 +51,6 @@ const MOST: usize = 16;
 pub const DISTURBED_SHARE: f64 = 0.05;
 
 impl Disturbance {
-    /// The share of so much busy time in which the host stood still, 0 to 1.
-    pub fn share(&self, elapsed_ns: u64) -> f64 {
-        let ns = self.stood_still_ns;
-        if ns == 0 { 0.0 } else { ns as f64 / elapsed_ns.max(ns) as f64 }
-    }
-
     /// Adds what was seen in another stretch of the same cell.
     pub fn add(&mut self, other: Disturbance) {
         let sum = |a: Option<u64>, b: Option<u64>| a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0)));

@@ -56,8 +56,6 @@ pub struct SimDevice {
     journal: Option<Journal>,
     memory: Option<Memory>,
     recent: Option<Recent>,
-    /// How contents begin anew, where they are kept at all: bytes, what every byte is, and what is remembered of the latest writes.
-    contents: Option<(u64, u8, Option<u64>)>,
     slots: Vec<SlotState>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
     sequence: u64,
@@ -68,6 +66,9 @@ struct SlotState {
     buffer: Vec<u8>,
     busy: bool,
 }
+
+/// What it takes the kernel to find that a flush need not be sent: 1 to 2 us were measured on a loop device that is declared to write through.
+const NOT_SENT_NS: u64 = 1000;
 
 /// An I/O under way, ordered by when it is done.
 struct InFlight {
@@ -135,9 +136,6 @@ impl SimDevice {
             journal: (options.keep_data && faults.may_lose_power()).then(Journal::default),
             memory: options.keep_data.then(|| Memory::new(real, spec.medium.unwritten.byte())),
             recent: spec.fake.as_ref().and_then(|fake| fake.remembers).map(|size| Recent::new(size.0)),
-            contents: options
-                .keep_data
-                .then(|| (real, spec.medium.unwritten.byte(), spec.fake.as_ref().and_then(|fake| fake.remembers).map(|size| size.0))),
             medium,
             queue: Queue::new(spec),
             cache: spec.cache.as_ref().filter(|cache| !cache.combines).map(WriteCache::new),
@@ -316,6 +314,10 @@ impl SimDevice {
 
     /// A flush is done when everything before it is on flash; a cache that lies answers at once.
     fn serve_flush(&mut self, delay_ns: u64) -> u64 {
+        if self.cache.is_none() && self.combining.is_none() {
+            // The kernel sends none to a medium without a cache: what is written is durable.
+            return self.queue.all_done_ns().max(self.clock_ns) + NOT_SENT_NS + delay_ns;
+        }
         let ns = self.medium.command();
         let is_honest = self.combining.as_ref().is_none_or(CombiningCache::is_honest);
         while is_honest && self.write_back(self.clock_ns, CombiningCache::oldest).is_some() {}
@@ -377,9 +379,11 @@ impl SimDevice {
         }
     }
 
-    /// Copies between buffer and medium, through the mapping; a write is durable from `durable_ns` on.
+    /// Copies between buffer and medium, through the mapping; a write is durable from `durable_ns` on. While nobody looks at data, nothing is copied, and what
+    /// is overwritten is forgotten.
     fn move_data(&mut self, request: &Request, durable_ns: u64) {
-        if request.op == Op::Flush {
+        let is_looked_at = self.facts.keeps_data;
+        if request.op == Op::Flush || request.op == Op::Read && !is_looked_at {
             return;
         }
         let (offset, bytes) = (request.offset_bytes, request.length_bytes);
@@ -396,7 +400,7 @@ impl SimDevice {
         let buffer = &mut self.slots[request.slot as usize].buffer;
         match request.op {
             Op::Read => recent.read(offset, &mut buffer[..bytes as usize]),
-            Op::Write => recent.write(offset, &buffer[..bytes as usize]),
+            Op::Write => recent.write(offset, bytes, is_looked_at.then(|| &buffer[..bytes as usize])),
             _ => recent.forget(offset, bytes),
         }
     }
@@ -405,7 +409,7 @@ impl SimDevice {
     fn move_run(&mut self, request: &Request, start: u64, behind: Behind, bytes: u64, durable_ns: u64) {
         let Some(memory) = &mut self.memory else { return };
         // A discard has no buffer.
-        if request.op == Op::Discard {
+        if request.op == Op::Discard || !self.facts.keeps_data {
             if let Behind::Real(at) = behind {
                 memory.clear(at, bytes);
             }
@@ -508,12 +512,8 @@ impl Device for SimDevice {
 
     fn look_at_data(&mut self, looked_at: bool) {
         // What a power cut tears is looked at later.
-        let Some((bytes, blank, remembers)) = self.contents.filter(|_| self.journal.is_none()) else { return };
-        self.facts.keeps_data = looked_at;
-        if looked_at && self.memory.is_none() {
-            (self.memory, self.recent) = (Some(Memory::new(bytes, blank)), remembers.map(Recent::new));
-        } else if !looked_at {
-            (self.memory, self.recent) = (None, None);
+        if self.memory.is_some() && self.journal.is_none() {
+            self.facts.keeps_data = looked_at;
         }
     }
 }

@@ -54,6 +54,10 @@ impl Memory {
         let (mut at, end) = (offset, offset + bytes);
         while at < end {
             let page = at / PAGE_BYTES;
+            if !self.has_leaf(page) {
+                at = (page / LEAF_PAGES + 1) * LEAF_PAGES * PAGE_BYTES;
+                continue;
+            }
             let stop = end.min((page + 1) * PAGE_BYTES);
             if stop - at == PAGE_BYTES {
                 self.drop_page(page);
@@ -81,6 +85,10 @@ impl Memory {
             self.pages += 1;
             Box::new([self.blank; PAGE_BYTES as usize])
         })
+    }
+
+    fn has_leaf(&self, page: u64) -> bool {
+        self.leaves[(page / LEAF_PAGES) as usize].is_some()
     }
 
     fn drop_page(&mut self, page: u64) {

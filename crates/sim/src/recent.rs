@@ -9,7 +9,8 @@ type Page = Box<[u8; PAGE_BYTES as usize]>;
 /// The pages written last, by the address they were written to.
 pub(crate) struct Recent {
     most_pages: usize,
-    pages: BTreeMap<u64, (u64, Page)>,
+    /// By number of the page: when it was written, and what, where that was looked at.
+    pages: BTreeMap<u64, (u64, Option<Page>)>,
     /// In order of writing; an entry whose number is no longer its page's has been written again since.
     order: VecDeque<(u64, u64)>,
     written: u64,
@@ -21,13 +22,14 @@ impl Recent {
         Recent { most_pages: (bytes / PAGE_BYTES) as usize, pages: BTreeMap::new(), order: VecDeque::new(), written: 0 }
     }
 
-    /// Sees a write. A page that is only partly written is not remembered.
-    pub(crate) fn write(&mut self, offset: u64, data: &[u8]) {
-        for (page, part) in whole_and_parts(offset, data.len()) {
+    /// Sees a write; no data: nobody looks at it. A page that is only partly written is not remembered.
+    pub(crate) fn write(&mut self, offset: u64, bytes: u64, data: Option<&[u8]>) {
+        for (page, part) in whole_and_parts(offset, bytes as usize) {
             self.pages.remove(&page);
-            if let Ok(data) = <&[u8; PAGE_BYTES as usize]>::try_from(&data[part]) {
+            if part.len() == PAGE_BYTES as usize {
                 self.written += 1;
-                self.pages.insert(page, (self.written, Box::new(*data)));
+                let data = data.and_then(|data| <&[u8; PAGE_BYTES as usize]>::try_from(&data[part]).ok());
+                self.pages.insert(page, (self.written, data.map(|data| Box::new(*data))));
                 self.order.push_back((self.written, page));
             }
         }
@@ -42,7 +44,7 @@ impl Recent {
     /// Puts what is remembered in place of what was read.
     pub(crate) fn read(&self, offset: u64, into: &mut [u8]) {
         for (page, part) in whole_and_parts(offset, into.len()) {
-            if let Some((_, data)) = self.pages.get(&page) {
+            if let Some((_, Some(data))) = self.pages.get(&page) {
                 let inside = ((offset + part.start as u64) % PAGE_BYTES) as usize;
                 into[part.clone()].copy_from_slice(&data[inside..inside + part.len()]);
             }
@@ -81,15 +83,26 @@ mod tests {
     #[test]
     fn what_was_written_last_is_remembered_and_no_more() {
         let mut recent = Recent::new(8192);
-        recent.write(0, &[1; 4096]);
-        recent.write(8192, &[2; 8192]);
+        let write = |recent: &mut Recent, offset, data: &[u8]| recent.write(offset, data.len() as u64, Some(data));
+        write(&mut recent, 0, &[1; 4096]);
+        write(&mut recent, 8192, &[2; 8192]);
         assert_eq!([0, 8192, 12288].map(|at| byte_at(&recent, at)), [0, 2, 2]);
-        recent.write(8192, &[3; 4096]);
-        recent.write(0, &[4; 4096]);
+        write(&mut recent, 8192, &[3; 4096]);
+        write(&mut recent, 0, &[4; 4096]);
         assert_eq!([0, 8192, 12288].map(|at| byte_at(&recent, at)), [4, 3, 0], "writing again renews");
-        recent.write(8192, &[5; 512]);
+        write(&mut recent, 8192, &[5; 512]);
         assert_eq!(byte_at(&recent, 9000), 0, "a page that is partly new is forgotten");
         recent.forget(100, 1);
+        assert_eq!(byte_at(&recent, 0), 0);
+    }
+
+    #[test]
+    fn what_nobody_looks_at_takes_room_all_the_same() {
+        let mut recent = Recent::new(8192);
+        recent.write(0, 4096, Some(&[1; 4096]));
+        recent.write(8192, 4096, None);
+        assert_eq!([0, 8192].map(|at| byte_at(&recent, at)), [1, 0]);
+        recent.write(16384, 4096, None);
         assert_eq!(byte_at(&recent, 0), 0);
     }
 }

@@ -143,7 +143,7 @@ impl Bench<'_> {
 /// What is written faster at first is a cache where that ends within this much; what holds more is flash (flash.md C2).
 const LARGEST_BEGINNING_BYTES: f64 = (96 << 20) as f64;
 /// So many times faster than what follows.
-const BEGINNING_RATIO: f64 = 1.25;
+pub(crate) const BEGINNING_RATIO: f64 = 1.25;
 
 /// How much of a fill was written faster than the rest of it, in bytes, as `prime` shows it: what a volatile cache took. 0 where nothing was.
 pub(crate) fn fast_beginning_bytes(done: &[Cell]) -> u64 {
@@ -176,6 +176,11 @@ pub(crate) fn shown_cache_bytes(done: &[Cell]) -> u64 {
         taken_in_bytes(cell, CACHED_RATIO).filter(|_| is_as_fast)
     };
     done.iter().filter_map(taken_in).max().unwrap_or(0).max(fast_beginning_bytes(done))
+}
+
+/// The same in pages, as it keeps them.
+pub(crate) fn shown_cache_pages(done: &[Cell]) -> u64 {
+    shown_cache_bytes(done) / CACHED_PAGE_BYTES
 }
 
 /// The run's heartbeat: tells progress at intervals and knows when to stop.

@@ -144,7 +144,7 @@ fn is_ours(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Good | Verdict::Changed { .. } | Verdict::Overwritten { .. })
 }
 
-fn read_places(device: &mut dyn Device, places: &[Extent]) -> Result<Vec<Found>, IoError> {
+pub(crate) fn read_places(device: &mut dyn Device, places: &[Extent]) -> Result<Vec<Found>, IoError> {
     let Some(largest_bytes) = places.iter().map(|place| place.bytes).max() else { return Ok(Vec::new()) };
     device.prepare(1, largest_bytes as usize)?;
     let (mut found, mut error, mut done) = (Vec::with_capacity(places.len()), None, Vec::with_capacity(1));

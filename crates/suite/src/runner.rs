@@ -1,5 +1,7 @@
 //! The runner: cell after cell on a guarded device, telling a listener what happens.
 
+mod second_look;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,11 +22,16 @@ use crate::random::Random;
 use crate::stage::KeptFile;
 use crate::{MemoryUndo, Plan, Site, Stage, Undo, catalogue, is_filling};
 
+use self::second_look::When;
+
 /// Cells that may fail one after the other before the medium is given up.
 const FAILURES_IN_A_ROW: u32 = 3;
 
 /// Where the host stood still for too much of a cell, it is measured again, so often at most.
 const MOST_AGAIN: u32 = 2;
+
+/// The share of a run's time that is kept for probes that are to come: nothing is worth anything on a fake, so no other cell takes it from them.
+const PROBES_SHARE: u64 = 8;
 
 /// Why the rest is left out.
 const OF_A_FAKE: &str = "the medium is a fake; --anyway measures it all the same";
@@ -116,6 +123,9 @@ pub fn run<'a>(
         options,
         started_ns,
         failures: 0,
+        looked_at_bytes: 0,
+        sought_images: false,
+        probed_anew: false,
     };
     if runner.options.lost {
         runner.prime_again(medium, stage, listener);
@@ -128,16 +138,14 @@ pub fn run<'a>(
             break;
         }
     }
+    if runner.end.ended == Ended::Complete {
+        runner.look_again(plan.cells.len().saturating_sub(1), When::Ended, medium, stage, listener);
+    }
     runner.revise(listener);
     runner.end.elapsed_ns = runner.elapsed_ns(medium);
     let place = |cell: &Cell| plan.cells.iter().position(|planned| planned.id == cell.id);
     runner.end.cells.sort_by_key(place);
     runner.end
-}
-
-/// The share of a cell in which the host stood still.
-fn stood_still(cell: &Cell) -> f64 {
-    cell.disturbance.as_ref().map_or(0.0, |seen| seen.share(cell.elapsed_ns))
 }
 
 struct Runner<'a> {
@@ -150,6 +158,12 @@ struct Runner<'a> {
     started_ns: u64,
     written_bytes: u64,
     failures: u32,
+    /// What had been written when the probe's marks were read last, in bytes.
+    looked_at_bytes: u64,
+    /// Images of the probe's run were sought once more.
+    sought_images: bool,
+    /// The medium was probed a second time.
+    probed_anew: bool,
     end: RunEnd,
 }
 
@@ -166,7 +180,8 @@ impl Runner<'_> {
     fn prime_again(&mut self, medium: &mut Guarded, stage: &mut dyn Stage, listener: &mut dyn Listener) {
         let fills = (0..self.plan.cells.len()).filter(|index| self.is_done(*index) && is_filling(&self.plan.cells[*index]));
         for index in fills.collect::<Vec<_>>() {
-            let Measured { outcome, written_bytes, .. } = self.measure(index, self.plan.cells[index].max_ns, medium, stage, listener);
+            let planned = &self.plan.cells[index];
+            let Measured { outcome, written_bytes, .. } = self.measure(index, planned, planned.max_ns, medium, stage, listener);
             self.written_bytes = written_bytes;
             self.end.error = outcome.error.or(self.end.error.take());
         }
@@ -182,10 +197,9 @@ impl Runner<'_> {
             return self.skip(planned, "the time limit was reached; give it more with --time-limit".into(), listener);
         };
         if let Err(reason) = listener.hear(&Event::CellStarted { index, cell: planned, allotted_ns }) {
-            self.end.failed = Some(reason);
-            return self.finish(Ended::Error);
+            return self.fail(reason);
         }
-        let mut measured = self.measure(index, allotted_ns, medium, stage, listener);
+        let mut measured = self.measure(index, planned, allotted_ns, medium, stage, listener);
         self.written_bytes = measured.written_bytes;
         for _ in 0..MOST_AGAIN {
             if self.is_worth_another(index, &measured, medium) {
@@ -195,15 +209,13 @@ impl Runner<'_> {
         let Measured { outcome, failed, written_last, .. } = measured;
         if let Err(reason) = self.mark(planned, &outcome, &written_last, medium, listener) {
             self.end.cells.push(outcome.cell);
-            self.end.failed = Some(reason);
-            return self.finish(Ended::Error);
+            return self.fail(reason);
         }
         if let Some(reason) = outcome.left_out {
             return self.skip(planned, reason, listener);
         }
-        let is_fake = !self.options.anyway && capacity::is_fake(&outcome.cell);
-        let goes_on = self.keep(index, outcome, failed, listener);
-        if goes_on && is_fake {
+        let goes_on = self.keep(index, outcome, failed, listener) && self.look_again(index, When::Written, medium, stage, listener);
+        if goes_on && !self.options.anyway && self.end.cells.iter().any(capacity::is_fake) {
             self.leave_out_rest(index, listener);
             return false;
         }
@@ -215,13 +227,17 @@ impl Runner<'_> {
         let (planned, cell) = (&self.plan.cells[index], &measured.outcome.cell);
         let is_over = cell.stop.cut_short() || measured.outcome.left_out.is_some() || measured.failed.is_some();
         let is_owed = self.options.undo.as_ref().is_some_and(|undo| undo.pieces() > 0);
-        if is_over || is_owed || planned.test == PROBE || stood_still(cell) <= record::DISTURBED_SHARE {
+        if is_over || is_owed || planned.test == PROBE || cell.stood_still_share() <= record::DISTURBED_SHARE {
             return false;
         }
         let needed_ns = self.elapsed_ns(medium).saturating_add(planned.max_ns).saturating_add(self.later_ns(index));
+        self.plan.time_limit_ns.is_none_or(|limit| needed_ns <= limit) && planned.max_written_bytes <= self.left_bytes(index)
+    }
+
+    /// What the cells up to this one were to write and have not written.
+    fn left_bytes(&self, index: usize) -> u64 {
         let planned_bytes: u64 = self.plan.cells[..=index].iter().map(|cell| cell.max_written_bytes).sum();
-        let left_bytes = planned_bytes.saturating_sub(self.written_bytes);
-        self.plan.time_limit_ns.is_none_or(|limit| needed_ns <= limit) && planned.max_written_bytes <= left_bytes
+        planned_bytes.saturating_sub(self.written_bytes)
     }
 
     /// Measures a cell once more; the quieter one of both, which says so.
@@ -233,10 +249,12 @@ impl Runner<'_> {
         stage: &mut dyn Stage,
         listener: &mut dyn Listener,
     ) -> Measured {
-        let second = self.measure(index, self.plan.cells[index].max_ns, medium, stage, listener);
+        let planned = &self.plan.cells[index];
+        let second = self.measure(index, planned, planned.max_ns, medium, stage, listener);
         self.written_bytes = second.written_bytes;
         let is_better = second.outcome.cell.stop == Stop::Error
-            || second.outcome.cell.stop != Stop::Interrupted && stood_still(&second.outcome.cell) < stood_still(&first.outcome.cell);
+            || second.outcome.cell.stop != Stop::Interrupted
+                && second.outcome.cell.stood_still_share() < first.outcome.cell.stood_still_share();
         let written_bytes = first.outcome.cell.written_bytes + second.outcome.cell.written_bytes;
         let (failed, written_last) = (second.failed.clone(), second.written_last.clone());
         let (mut kept, other) = if is_better { (second, first) } else { (first, second) };
@@ -261,12 +279,12 @@ impl Runner<'_> {
     fn measure(
         &mut self,
         index: usize,
+        planned: &PlannedCell,
         allotted_ns: u64,
         medium: &mut Guarded,
         stage: &mut dyn Stage,
         listener: &mut dyn Listener,
     ) -> Measured {
-        let planned = &self.plan.cells[index];
         let test = match catalogue::find(&planned.test) {
             Ok(test) => test,
             Err(error) => return Measured::nothing(Outcome::failed(planned, error.to_string()), self.written_bytes),
@@ -290,7 +308,8 @@ impl Runner<'_> {
             written_last: VecDeque::new(),
             failed: None,
         };
-        let seed = Random::new(self.options.seed, &planned.id).bits();
+        let named = if planned.test == PROBE && self.probed_anew { format!("{} anew", planned.id) } else { planned.id.clone() };
+        let seed = Random::new(self.options.seed, &named).bits();
         let mut bench = Bench {
             medium,
             stage,
@@ -361,8 +380,7 @@ impl Runner<'_> {
         let heard = listener.hear(&Event::CellFinished { index, cell: &cell });
         self.end.cells.push(cell);
         if let Err(reason) = heard {
-            self.end.failed = Some(reason);
-            return self.finish(Ended::Error);
+            return self.fail(reason);
         }
         if stop != Stop::Error {
             self.failures = 0;
@@ -384,8 +402,7 @@ impl Runner<'_> {
         }
         for place in lift(&mut self.end.cells, self.options.site) {
             if let Err(reason) = listener.hear(&Event::CellRevised { cell: &self.end.cells[place] }) {
-                self.end.failed = Some(reason);
-                self.end.ended = Ended::Error;
+                self.fail(reason);
                 return;
             }
         }
@@ -401,11 +418,14 @@ impl Runner<'_> {
         self.end.skipped.push(skip);
         match heard {
             Ok(()) => true,
-            Err(reason) => {
-                self.end.failed = Some(reason);
-                self.finish(Ended::Error)
-            }
+            Err(reason) => self.fail(reason),
         }
+    }
+
+    /// Ends the run, as the listener wants it.
+    fn fail(&mut self, reason: String) -> bool {
+        self.end.failed = Some(reason);
+        self.finish(Ended::Error)
     }
 
     fn finish(&mut self, ended: Ended) -> bool {
@@ -417,12 +437,19 @@ impl Runner<'_> {
     fn allot(&self, index: usize, medium: &mut Guarded) -> Option<u64> {
         let own_ns = self.plan.cells[index].max_ns;
         let Some(limit_ns) = self.plan.time_limit_ns else { return Some(own_ns) };
+        let (later_ns, probes_ns) = self.rest_ns(index);
         let left_ns = limit_ns.saturating_sub(self.elapsed_ns(medium));
-        let wanted_ns = own_ns.saturating_add(self.rest_ns(index));
+        if self.plan.cells[index].test == PROBE {
+            // Cells before it may have taken longer than they were allotted.
+            let least_ns = if index == 0 { 0 } else { limit_ns / PROBES_SHARE };
+            return Some(own_ns.min(left_ns.max(least_ns))).filter(|allotted_ns| *allotted_ns > 0);
+        }
+        let left_ns = left_ns.saturating_sub(probes_ns.min(limit_ns / PROBES_SHARE));
+        let wanted_ns = own_ns.saturating_add(later_ns - probes_ns);
         if left_ns == 0 {
             None
-        } else if wanted_ns <= left_ns || self.is_opening_probe(index) {
-            Some(own_ns.min(left_ns))
+        } else if wanted_ns <= left_ns {
+            Some(own_ns)
         } else {
             // A long first cell may borrow from later ones, which on most media converge long before their limit.
             let fair = own_ns as f64 / wanted_ns as f64 * left_ns as f64;
@@ -430,14 +457,13 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether it is the probe with which a suite begins: nothing after it is worth anything on a fake, so no later cell takes time from it.
-    fn is_opening_probe(&self, index: usize) -> bool {
-        index == 0 && self.plan.cells[index].test == PROBE
-    }
-
-    fn rest_ns(&self, index: usize) -> u64 {
+    /// The limits of the cells that are to come, and of the probes among them.
+    fn rest_ns(&self, index: usize) -> (u64, u64) {
         let rest = self.plan.cells.iter().enumerate().skip(index + 1).filter(|(later, _)| !self.is_done(*later));
-        rest.fold(0u64, |sum, (_, cell)| sum.saturating_add(cell.max_ns))
+        rest.fold((0u64, 0u64), |(all, probes), (_, cell)| {
+            let of_probe = if cell.test == PROBE { cell.max_ns } else { 0 };
+            (all.saturating_add(cell.max_ns), probes.saturating_add(of_probe))
+        })
     }
 
     /// What the later cells will take: their limits, shrunk as those before stayed under theirs.
@@ -445,7 +471,8 @@ impl Runner<'_> {
         let before = self.plan.cells[..index].iter().map(|cell| cell.max_ns).fold(0u64, u64::saturating_add);
         let took: u64 = self.end.cells.iter().map(|cell| cell.elapsed_ns).sum();
         let habit = if before > 10 * SECOND_NS { (took as f64 / before as f64).clamp(0.02, 1.0) } else { 1.0 };
-        let later = self.rest_ns(index) as f64 * habit;
+        let (later_ns, probes_ns) = self.rest_ns(index);
+        let later = (later_ns - probes_ns) as f64 * habit + probes_ns as f64;
         let left = self.plan.time_limit_ns.map_or(f64::INFINITY, |limit| limit.saturating_sub(took) as f64);
         later.min(left) as u64
     }

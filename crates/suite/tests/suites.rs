@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use device::{Device, Extent, ExtentGuard, Facts, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
+use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
 use flashmark_suite::{Choice, NoStage, Plan, RunEnd, RunOptions, Site, run, span_of};
 use record::units::{GIB, MIB, SECOND_NS};
@@ -54,8 +55,51 @@ unit = "4 KiB"
 gc = "0.01 ms"
 "#;
 
+/// A fake that writes 3 MB/s.
+fn slow(geometry: Geometry) -> Profile {
+    Profile::parse("slow", &Geometry { write_bps: 3_000_000, ..geometry }.profile()).unwrap()
+}
+
+/// A card that knows the benchmark, behind a cache of 1488 pages that no flush empties: a minute of its random writes.
+const KNOWS_THE_BENCHMARK: &str = r#"
+about = "fast for a benchmark, behind a cache that lies"
+source = "flash.md C2"
+guesses = "all"
+[medium]
+capacity = "8 GiB"
+[read]
+command = "0.5 ms"
+rate = "37 MB/s"
+[write]
+command = "0.95 ms"
+rate = "4.8 MB/s"
+unit = "16 KiB"
+[log_block]
+au = "1 MiB"
+open_aus = 11
+copy_rate = "31 MB/s"
+erase = "5 ms"
+[pattern_cheat]
+block = "4 KiB"
+span = "1 GiB"
+after = 18
+write = "1.8 ms"
+capacity = "59 MB"
+recovery_rate = "10 MB/s"
+[cache]
+size = "6094848 B"
+rate = "276 MB/s"
+command = "0.17 ms"
+honest = false
+"#;
+
 fn medium(name: &str) -> Profile {
     match name {
+        // It answers from memory for the last 64 MiB: no probe of 20 s can overwhelm that.
+        "slow-limbo" => slow(Geometry::limbo(32 * GIB, 4 * GIB).remembering(64 * MIB)),
+        // No probe of 20 s finds its own run at another address of so many.
+        "slow-wraparound" => slow(Geometry::wraparound(256 * GIB, 250 * GIB)),
+        "knows-the-benchmark" => Profile::parse(name, KNOWS_THE_BENCHMARK).unwrap(),
         "one-iops" => Profile::parse(name, ONE_IOPS).unwrap(),
         "ssd" => Profile::parse(name, SSD).unwrap(),
         _ => Profile::builtin(name).unwrap().clone(),
@@ -361,4 +405,51 @@ fn a_cell_in_too_much_of_which_the_host_stood_still_is_measured_again() {
     // There is no time, or it is not worth it.
     assert_eq!(measured(&[(0.5, 1.5)], 6).2, None);
     assert_eq!(measured(&[(0.5, 0.55)], 60).2, None);
+}
+
+#[test]
+fn what_later_cells_overwhelm_in_passing_tells_a_fake_that_the_probe_had_no_time_for() {
+    for (name, suite, kind, most_gib) in
+        [("slow-limbo", "quick", 2.0, 4), ("slow-limbo", "standard", 2.0, 4), ("slow-wraparound", "quick", 3.0, 250)]
+    {
+        let (plan, end) = run_on(name, suite, &[]);
+        let figure = |name: &str| end.cells[0].metrics.other.get(name).map(|figure| figure.value);
+        assert_eq!((end.ended, figure("type")), (Ended::Complete, Some(kind)), "{suite} on {name}");
+        assert!(figure("real_bytes").is_some_and(|bytes| bytes <= (most_gib * GIB) as f64), "{suite}: {:?}", figure("real_bytes"));
+        // What was not measured yet is left out, and nothing was written beyond the plan.
+        let left_out = end.skipped.iter().filter(|skip| skip.reason.contains("fake")).count();
+        assert!(
+            left_out > 0 && (2..plan.cells.len()).contains(&end.cells.len()),
+            "{name}, {suite}: {left_out} left out, {} of {} cells",
+            end.cells.len(),
+            plan.cells.len()
+        );
+        assert!(end.cells.iter().map(|cell| cell.written_bytes).sum::<u64>() <= plan.max_written_bytes());
+    }
+}
+
+#[test]
+fn a_good_medium_is_probed_once() {
+    for name in ["class10", "a1", "flush-liar"] {
+        let (_, end) = run_on(name, "quick", &[]);
+        let probe = &end.cells[0];
+        assert_eq!(probe.metrics.other["type"].value, 0.0, "{name}");
+        assert!(probe.written_bytes <= 100 * MIB && probe.flags.is_empty(), "{name}: {:?}", probe.flags);
+    }
+}
+
+#[test]
+fn a_benchmark_that_is_known_shows_behind_a_cache_that_no_flush_empties() {
+    let (_, end) = run_on("knows-the-benchmark", "standard", &["random-write", "pattern"]);
+    // The fastest eighth of the writes of each load, in writes a second.
+    let fastest = |form: &str| {
+        let cell = end.cells.iter().find(|cell| cell.params.form.as_deref() == Some(form)).unwrap();
+        let points = &cell.series.iter().find(|series| series.name == "rate").unwrap().points;
+        let rates: Vec<f64> = points.windows(2).map(|pair| (pair[1][0] - pair[0][0]) / pair[1][1]).collect();
+        let many = rates.len() / 8;
+        let seconds = rates.windows(many).map(|windows| windows.iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
+        cell.ops as f64 / 8.0 / seconds
+    };
+    let [common, before, after] = ["common", "odd-span", "odd-span-again"].map(fastest);
+    assert!(common > 5.0 * before && common > 5.0 * after, "{common} {before} {after}");
 }

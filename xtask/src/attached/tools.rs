@@ -279,9 +279,14 @@ pub fn flashmark(program: &Program, profile: &'static str, words: &[&str]) -> Re
 
 /// Runs the program with these words; its record.
 pub fn run_flashmark(program: &Program, home: &Path, words: &[&str]) -> Result<Value> {
+    run_suite(program, home, Path::new("quick"), words, SEED)
+}
+
+/// The same with this suite and this seed.
+pub fn run_suite(program: &Program, home: &Path, suite: &Path, words: &[&str], seed: u64) -> Result<Value> {
     let home = format!("FLASHMARK_HOME={}", home.display());
     let start = ["env", &home, program.word(), "run"];
-    let end = ["--suite=quick", "--quiet", "--json=-", &format!("--seed={SEED}")];
+    let end = [&format!("--suite={}", suite.display()), "--quiet", "--json=-", &format!("--seed={seed}")];
     Ok(serde_json::from_str(&tool(&[&start[..], words, &end[..]].concat())?)?)
 }
 

@@ -11,6 +11,7 @@ use record::units::significant;
 use record::{Cell, Record};
 use tempfile::TempDir;
 
+use super::is_wanted;
 use super::medium::{Medium, Program, tool};
 use super::tools::run_flashmark;
 
@@ -24,7 +25,8 @@ const MEDIA: [&str; 8] = ["sd-class4", "class6", "class10-bypass", "usb2-kingsto
 /// a millisecond, and then what kernel and SQLite take themselves decides.
 const FILE_SYSTEMS: [&str; 2] = ["ext4", "xfs"];
 const BELOW: &str = "a1";
-/// How often a real file system is asked both, in turn: whatever else the machine does comes and goes. The medians count.
+/// How often each is asked both: whatever else the machine does comes and goes, and where a file system puts directories and small files is a matter of chance
+/// (the work `logger` made 23.8 lines a second durable on a disk, and 51.9 on the same from another directory). The medians count.
 const TURNS: usize = 3;
 
 /// What is promised and what does it: test, form of its cell, finding that says it; work, form of its cell, settings.
@@ -42,21 +44,21 @@ const PROMISES: [Promise; 3] = [
         test: ("commit", Some("rollback")),
         finding: "verdict-database",
         work: ("sqlite", "delete"),
-        settings: &["journal=delete", "max_time=20s"],
+        settings: &["journal=delete", "max_time=30s"],
     },
     Promise {
         what: "commits a second, write-ahead log",
         test: ("commit", Some("wal")),
         finding: "verdict-database",
         work: ("sqlite", "wal"),
-        settings: &["journal=wal", "max_time=20s"],
+        settings: &["journal=wal", "max_time=30s"],
     },
     Promise {
         what: "durable lines a second",
         test: ("log-append", None),
         finding: "verdict-logger",
         work: ("logger", "commit"),
-        settings: &["max_time=15s"],
+        settings: &["max_time=20s"],
     },
 ];
 
@@ -65,12 +67,14 @@ const PROMISES: [Promise; 3] = [
 struct Rate {
     value: f64,
     ci95: Option<[f64; 2]>,
+    /// Whether it is quoted only to say that it may be anything.
+    is_open: bool,
 }
 
 impl Rate {
     fn of(cell: &Cell) -> Result<Rate> {
         let iops = cell.metrics.iops.with_context(|| format!("{} has no rate", cell.id))?;
-        Ok(Rate { value: iops.value, ci95: iops.ci95 })
+        Ok(Rate { value: iops.value, ci95: iops.ci95, is_open: false })
     }
 
     fn text(self) -> String {
@@ -96,62 +100,74 @@ impl Row {
         (1.0 / FACTOR..=FACTOR).contains(&self.ratio())
     }
 
+    /// A verdict that says that it cannot tell promises nothing, whatever figure it quotes.
+    fn is_missed(&self) -> bool {
+        !self.holds() && !self.said.is_open
+    }
+
     fn line(&self) -> String {
         let (what, said, done, ratio) = (self.promise.what, self.said.text(), self.done.text(), self.ratio());
-        let word = if self.holds() { "holds" } else { "**missed**" };
+        let word = match (self.said.is_open, self.holds()) {
+            (true, _) => "left open",
+            (false, true) => "holds",
+            (false, false) => "**missed**",
+        };
         format!("| {} | {what} | {said} | {done} | {ratio:.2} | {word} |", self.medium)
     }
 }
 
 /// The table, and what is missed. `only`: these profiles, or these file systems.
 pub fn compare(program: &Program, root: &Path, only: &[String]) -> Result<(String, Vec<String>)> {
-    let wanted = |name: &&str| only.is_empty() || only.iter().any(|wanted| wanted == name);
     let mut rows = Vec::new();
     let mut keep = |found: Vec<Row>| {
         found.iter().for_each(|row| eprintln!("{}", row.line()));
         rows.extend(found);
     };
-    let is_asked = |name: &&str| if only.is_empty() { MEDIA.contains(name) } else { wanted(name) };
+    let is_asked = |name: &&str| if only.is_empty() { MEDIA.contains(name) } else { is_wanted(only, name) };
     for profile in sim::Profile::all().iter().map(sim::Profile::name).filter(is_asked) {
         keep(attached(program, root, profile)?);
     }
-    for kind in FILE_SYSTEMS.iter().filter(|name| wanted(name)) {
+    for kind in FILE_SYSTEMS.iter().filter(|name| is_wanted(only, name)) {
         keep(on_file_system(program, root, kind)?);
     }
     ensure!(!rows.is_empty(), "no such profile or file system");
     let mut table =
-        "`cargo xtask attached --works`; target: within a factor of 1.5. Verdict and work had the same medium, one after the other.\n\n\
+        "`cargo xtask attached --works`; target: within a factor of 1.5. Verdict and work had the same medium, in turn; of three turns the middle counts. \
+        Left open: the\nverdict says that the figure may be anything.\n\n\
         | medium | what | verdict (95 % interval) | work (95 % interval) | ratio | |\n|---|---|---:|---:|---:|---|\n"
             .to_owned();
     rows.iter().try_for_each(|row| writeln!(table, "{}", row.line()))?;
-    let missed = rows.iter().filter(|row| !row.holds()).map(|row| format!("{}: {}", row.medium, row.promise.what)).collect();
+    let missed = rows.iter().filter(|row| row.is_missed()).map(|row| format!("{}: {}", row.medium, row.promise.what)).collect();
     Ok((table, missed))
 }
 
-/// A simulated medium: what is said of the raw medium, then what the works do on an ext4 of it.
+/// A simulated medium: what is said of the raw medium, and what the works do on a fresh ext4 of it, in turn.
 fn attached(program: &Program, root: &Path, profile: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, profile)?;
-    let said = verdicts(program, &[&medium.node, "--erase", &medium.node, "--yes"])?;
-    let mounted = Mounted::make(root, "ext4", Path::new(&medium.node))?;
-    let done = works(&mounted)?;
-    let row = |((promise, said), done)| Row { medium: profile.to_owned(), promise, said, done };
-    Ok(PROMISES.iter().zip(said).zip(done).map(row).collect())
+    let turn = || {
+        let said = verdicts(program, &[&medium.node, "--erase", &medium.node, "--yes"])?;
+        let mounted = Mounted::make(root, "ext4", Path::new(&medium.node))?;
+        Ok((said, works(&mounted)?))
+    };
+    rows(profile, (0..TURNS).map(|_| turn()))
 }
 
 /// A real file system: what is said of a directory on it, then what the works do there, in turn.
 fn on_file_system(program: &Program, root: &Path, kind: &str) -> Result<Vec<Row>> {
     let medium = Medium::attach(program, BELOW)?;
     let mounted = Mounted::make(root, kind, Path::new(&medium.node))?;
-    let (mut said, mut done) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
-        said.push(verdicts(program, &[&mounted.point().display().to_string()])?);
-        done.push(works(&mounted)?);
-    }
+    let turn = || Ok((verdicts(program, &[&mounted.point().display().to_string()])?, works(&mounted)?));
+    rows(&format!("a directory, {kind} on {BELOW}"), (0..TURNS).map(|_| turn()))
+}
+
+/// The rows of a medium: of what was said and of what was done in each turn the middle.
+fn rows(medium: &str, turns: impl Iterator<Item = Result<(Vec<Rate>, Vec<Rate>)>>) -> Result<Vec<Row>> {
+    let (said, done): (Vec<_>, Vec<_>) = turns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let row = |(at, promise)| Row {
-        medium: format!("a directory, {kind} on {BELOW}"),
+        medium: medium.to_owned(),
         promise,
-        said: middle(said.iter().map(|rates| rates[at])),
-        done: middle(done.iter().map(|rates| rates[at])),
+        said: middle(said.iter().map(|rates: &Vec<Rate>| rates[at])),
+        done: middle(done.iter().map(|rates: &Vec<Rate>| rates[at])),
     };
     Ok(PROMISES.iter().enumerate().map(row).collect())
 }
@@ -177,7 +193,9 @@ fn verdicts(program: &Program, target: &[&str]) -> Result<Vec<Rate>> {
         let verdict = verdict.with_context(|| format!("there is no {}", promise.finding))?;
         let quotes = verdict.statement.contains(&figure) || verdict.evidence.iter().any(|line| line.contains(&figure));
         ensure!(quotes, "{} does not say {figure}: {}", promise.finding, verdict.statement);
-        Ok(rate)
+        // Of several figures it is the first that it rests on.
+        let is_first = verdict.evidence.first().is_some_and(|line| line.contains(&figure));
+        Ok(Rate { is_open: is_first && verdict.statement.starts_with("Whether"), ..rate })
     };
     PROMISES.iter().map(said).collect()
 }
@@ -254,7 +272,7 @@ mod tests {
     use super::*;
 
     fn row(said: f64, done: f64) -> Row {
-        let rate = |value| Rate { value, ci95: Some([value * 0.9, value * 1.1]) };
+        let rate = |value| Rate { value, ci95: Some([value * 0.9, value * 1.1]), is_open: false };
         Row { medium: "a1".into(), promise: &PROMISES[2], said: rate(said), done: rate(done) }
     }
 
@@ -262,12 +280,15 @@ mod tests {
     fn a_promise_may_be_a_factor_off_to_either_side_and_no_more() {
         assert!(row(149.0, 100.0).holds() && row(67.0, 100.0).holds());
         assert!(!row(151.0, 100.0).holds() && !row(66.0, 100.0).holds());
+        let mut open = row(151.0, 100.0);
+        open.said.is_open = true;
+        assert!(row(151.0, 100.0).is_missed() && !open.is_missed() && open.line().ends_with("| left open |"));
         insta::assert_snapshot!(row(151.0, 100.0).line(), @"| a1 | durable lines a second | 151 (136 to 166) | 100 (90.0 to 110) | 1.51 | **missed** |");
     }
 
     #[test]
     fn of_turns_the_middle_counts() {
-        let rates = [3.0, 90.0, 2.0].map(|value| Rate { value, ci95: None });
+        let rates = [3.0, 90.0, 2.0].map(|value| Rate { value, ci95: None, is_open: false });
         assert_eq!(middle(rates.into_iter()).value, 3.0);
     }
 }

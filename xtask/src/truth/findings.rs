@@ -40,8 +40,8 @@ pub struct Flags {
     /// Only these parts: cheats, fakes, troubled.
     #[arg(long, requires = "findings", value_delimiter = ',', default_value = "cheats,fakes")]
     pub parts: Vec<String>,
-    /// Shows what was wrong with each medium of which something wrong was said.
-    #[arg(long, requires = "findings")]
+    /// Shows what was wrong with each medium of which something wrong was said; with --drawn too.
+    #[arg(long)]
     pub wrong: bool,
 }
 

@@ -18,6 +18,8 @@ const BYTES: [&str; 5] = ["prime", "zero-fill", "random-fill", "sequential-write
 const TOO_FAST: f64 = 1.5;
 /// Ages of a medium this close are one.
 const AGE_STEP: u64 = 256 * MIB;
+/// What is held against the truth.
+const NAMES: [&str; 3] = ["I/Os a second", "p50 (ns)", "p99 (ns)"];
 /// What is printed has three digits.
 const THREE_DIGITS: f64 = 0.005;
 
@@ -33,7 +35,8 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    fn count(&mut self, [low, high]: [f64; 2], truth: f64) {
+    /// Counts one interval.
+    pub fn count(&mut self, [low, high]: [f64; 2], truth: f64) {
         self.runs += 1;
         self.below += u32::from(high < truth);
         self.above += u32::from(low > truth);
@@ -100,6 +103,8 @@ pub struct HeldCell {
     pub lasting: Lasting,
     /// Bounds on whose side the truth lies, and all.
     pub bounds: Share,
+    /// The figures that were wrong, in words.
+    pub wrong: Vec<String>,
 }
 
 /// Figures and how long they last.
@@ -193,6 +198,8 @@ struct Truths<'a> {
     params: Params,
     /// What any run wrote at most.
     most_bytes: u64,
+    /// The same as a volatile cache keeps it: in pages.
+    most_kept_bytes: u64,
     ops: u64,
     known: BTreeMap<Circumstances, Truth>,
 }
@@ -220,7 +227,7 @@ impl Truths<'_> {
         let is_shrunk = said.params.pattern == Some(Pattern::Permutation) && said.bound.is_none();
         let span_bytes = said.params.span_bytes.filter(|_| is_shrunk).unwrap_or(u64::MAX);
         // The medium rests while record-ops writes to a file, and then single sectors may all find room in a cache.
-        let is_rested = said.test == "sector-write" && self.most_bytes < long_run::volatile_bytes(self.profile);
+        let is_rested = said.test == "sector-write" && self.most_kept_bytes < long_run::volatile_bytes(self.profile);
         let is_unused = is_rested || long_run::takes_fast_way(self.profile, &self.params);
         Circumstances { start_bytes: if is_unused { self.most_bytes } else { usual.start_bytes }, is_rested, span_bytes, ..usual }
     }
@@ -232,7 +239,9 @@ impl Held {
         let most = |of: &dyn Fn(&Said) -> u64| said.iter().map(|said| of(said)).max().unwrap_or(0);
         let ops = (effort.times * most(&|said| said.ops)).clamp(effort.bounds.0, effort.bounds.1);
         let most_bytes = most(&|said| said.written_bytes);
-        let mut truths = Truths { profile, params: params.clone(), most_bytes, ops, known: BTreeMap::new() };
+        let kept = |said: &Said, block: u64| said.written_bytes.div_ceil(block) * block.next_multiple_of(long_run::PAGE_BYTES);
+        let most_kept_bytes = most(&|said| kept(said, said.params.block_bytes.unwrap_or(long_run::PAGE_BYTES).max(1)));
+        let mut truths = Truths { profile, params: params.clone(), most_bytes, most_kept_bytes, ops, known: BTreeMap::new() };
         let (mut cell, mut full_pass): (Option<HeldCell>, _) = (None, Share::default());
         for said in said {
             let Some(truth) = truths.of(said) else {
@@ -288,6 +297,7 @@ impl HeldCell {
             constant: Share::default(),
             lasting: Lasting::default(),
             bounds: Share::default(),
+            wrong: Vec::new(),
         }
     }
 
@@ -299,6 +309,9 @@ impl HeldCell {
                 self.constant.count(is_held || (value / truth_of - 1.0).abs() <= THREE_DIGITS);
             } else {
                 self.coverage[index].count(interval, truth_of);
+                if !(interval[0]..=interval[1]).contains(&truth_of) {
+                    self.wrong.push(wrong(said, NAMES[index], value, interval, truth_of));
+                }
             }
         };
         if let Some((value, interval)) = said.rate {
@@ -325,6 +338,18 @@ impl HeldCell {
             all: 1,
         });
     }
+}
+
+/// One line on a figure that does not hold the truth.
+fn wrong(said: &Said, name: &str, value: f64, [low, high]: [f64; 2], truth: f64) -> String {
+    let Params { block_bytes, span_bytes, threads, region, .. } = &said.params;
+    let (block, span) = (block_bytes.unwrap_or(0), span_bytes.unwrap_or(0) / MIB);
+    let place = region.map_or(String::new(), |region| format!(" {region:?}"));
+    let off = 100.0 * (value / truth - 1.0);
+    let Said { seed, test, ops, .. } = said;
+    format!(
+        "seed {seed} {test} {block} B{place} {span} MiB x{threads} {name}: {value:.6} in [{low:.6}, {high:.6}] of {ops}, truth {truth:.6}, off {off:+.2} %"
+    )
 }
 
 /// The parameters that all runs of a cell share, with the widest span that any of them had.

@@ -6,7 +6,7 @@ use device::{Completion, Device, Extent, Op, Request};
 use record::units::GIB;
 use record::{Content, Direction, Params, Pattern, Region};
 use sim::{Options, Profile, SimDevice};
-use suite::offsets::{cyclic, once_each, uniform};
+use suite::offsets::{cyclic, cyclic_from, once_each, uniform};
 use suite::random::Random;
 
 /// Bytes that one start writes at most, so that a cache that the run itself does not use up is not used up here either.
@@ -23,6 +23,8 @@ const SETTLING_OPS: u64 = 2000;
 const REST_NS: u64 = 500_000_000_000;
 /// Degrees above its limit at which a medium is slow for less than half of the time.
 const HARDLY: f64 = 10.0;
+/// What a volatile cache keeps together.
+pub const PAGE_BYTES: u64 = 4096;
 /// Sectors, the grain of random reads.
 const SECTOR_BYTES: u64 = 512;
 
@@ -152,6 +154,14 @@ fn cooling_ns(profile: &Profile) -> u64 {
     profile.spec().heat.as_ref().map_or(0.0, |heat| heat.cooling.0) as u64
 }
 
+/// The whole allocation units in a span that holds some. At its ends a row that goes round and round writes parts of a unit, over and over, each of which is
+/// merged; a run goes past them once at most.
+fn whole_aus(profile: &Profile, span: Extent) -> Extent {
+    let au = profile.spec().log_block.as_ref().map_or(1, |ftl| ftl.au.0);
+    let (first, end) = (span.offset_bytes.next_multiple_of(au), span.end() / au * au);
+    if first < end { Extent::new(first, end - first) } else { span }
+}
+
 /// A load on a fresh medium.
 struct Medium<'a> {
     profile: &'a Profile,
@@ -159,6 +169,8 @@ struct Medium<'a> {
     found: Circumstances,
     device: SimDevice,
     span: Extent,
+    /// Where the next I/O in a row begins: one that began anew at the front would find what was just written there in a cache and in open allocation units.
+    row_at: u64,
     random: Random,
 }
 
@@ -183,7 +195,9 @@ impl<'a> Medium<'a> {
         let buffer_bytes = params.block_bytes.unwrap_or(0).max(FILL_BYTES) as usize;
         device.prepare(params.threads * params.queue_depth, buffer_bytes).expect("buffers in memory can be made");
         let span = Extent::new(params.span_offset_bytes.unwrap_or(0), params.span_bytes.unwrap_or(0).min(found.span_bytes));
-        Medium { profile, params, found, device, span, random: Random::new(seed, "long run") }
+        let is_row = params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential);
+        let span = if is_row { whole_aus(profile, span) } else { span };
+        Medium { profile, params, found, device, span, row_at: span.offset_bytes, random: Random::new(seed, "long run") }
     }
 
     fn writes(&self) -> bool {
@@ -248,7 +262,12 @@ impl<'a> Medium<'a> {
         let content = self.params.content.unwrap_or(Content::Incompressible);
         let random = Random::new(self.random.bits(), "places");
         match self.params.pattern {
-            Some(Pattern::Sequential) => self.run(op, content, length, &mut cyclic(self.span, block_bytes), see),
+            Some(Pattern::Sequential) => {
+                let (mut places, mut row_at) = (cyclic_from(self.span, block_bytes, self.row_at), self.row_at);
+                let mut next = |slot| places(slot).inspect(|place| row_at = place.end());
+                self.run(op, content, length, &mut next, see);
+                self.row_at = row_at;
+            }
             Some(Pattern::Permutation) => self.run(op, content, length, &mut once_each(self.span, block_bytes, random), see),
             _ => self.run(op, content, length, &mut uniform(self.span, block_bytes, align_bytes, random), see),
         }

@@ -87,7 +87,9 @@ fn on(profile: &Profile, seed: u64, suite: &Suite, tests: &[&str], keep_data: bo
     let medium = SimDevice::of_unit(profile, unit_of(seed), Options { seed, capacity: None, keep_data });
     let commands_at_once = Some(profile.spec().queue.depth);
     let site = Site { au_bytes: profile.au_bytes(), commands_at_once, ..Site::unrestricted(TargetKind::Simulated, medium.facts().clone()) };
-    let choice = Choice { only: tests.iter().map(|test| (*test).to_owned()).collect(), ..Choice::default() };
+    // What a suite does not have would be added to it, with other settings.
+    let has = |test: &&&str| suite.tests.iter().any(|entry| entry.test == **test);
+    let choice = Choice { only: tests.iter().filter(has).map(|test| (*test).to_owned()).collect(), ..Choice::default() };
     let plan = Plan::make(suite, &choice, &site).expect("a suite can be planned on any medium");
     let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(medium, plan.max_written_bytes()));
     let mut guarded = ExtentGuard::new(budgeted, plan.writes());

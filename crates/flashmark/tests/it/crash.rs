@@ -10,7 +10,9 @@ use record::{Ended, Stop};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, seed, skipped, times};
+use crate::support::{
+    Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, node_of_its_own, seed, skipped, times,
+};
 use crate::torture::Tally;
 
 /// A suite of many short cells.
@@ -302,18 +304,17 @@ fn a_run_goes_on_with_the_same_medium_only() {
     let suite = scratch.file("long.toml", LONG_END);
     let (image, other, larger) = (scratch.image("image", 16 * MIB), scratch.image("other", 16 * MIB), scratch.image("larger", 32 * MIB));
     let flashmark = Flashmark::new();
-    let device = LoopDevice::new(&image);
+    let node = node_of_its_own();
+    let taken = || skipped("another program took the loop device at once");
+    let Some(device) = LoopDevice::at(&node, &image) else { return taken() };
     let mut child = long_run(&flashmark, &device, &suite);
     child.kill().unwrap();
     child.wait().unwrap();
-    let node = device.word().to_owned();
     drop(device);
     let before = acknowledged(&flashmark);
     let mut said_of = Vec::new();
     for stranger in [&other, &larger] {
-        let Some(_device) = LoopDevice::at(&node, stranger) else {
-            return skipped("another program took the loop device at once");
-        };
+        let Some(_device) = LoopDevice::at(&node, stranger) else { return taken() };
         let ran = flashmark.run(&["resume"]);
         let said = ran.said(&[(scratch.word(), "SCRATCH"), (&node, "/dev/loopX")]);
         said_of.push(said);

@@ -8,8 +8,7 @@ use rustix::io::Errno;
 
 use crate::card::{self, CARD_BYTES, changed_to, unchanged};
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, skipped, tool};
-use crate::swapped::node_of_its_own;
+use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, node_of_its_own, skipped, tool};
 
 /// Slow enough for something to happen in the middle.
 const SLOW: Answer = Answer::Slow(8 * MIB);

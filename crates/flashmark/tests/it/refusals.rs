@@ -6,7 +6,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use crate::support::{
-    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, loop_device, mounted, refused, skipped, tool,
+    EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, as_nobody, eventually, has_root, loop_device, mounted, node_of_its_own, refused,
+    skipped, tool,
 };
 
 /// What is said to a user without rights.
@@ -201,12 +202,15 @@ fn a_span_beyond_the_end() {
 
 #[test]
 fn a_loop_device_that_is_not_attached() {
-    let Some((_scratch, _image, device)) = loop_device(MIB) else { return };
+    if !has_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let Some(device) = LoopDevice::at(&node_of_its_own(), &scratch.image("image", MIB)) else {
+        return skipped("another program took the loop device");
+    };
     let (path, name) = (device.word().to_owned(), device.name().to_owned());
     drop(device);
-    if Path::new(&format!("/sys/block/{name}/loop")).exists() {
-        return skipped("another program took the loop device at once");
-    }
     insta::assert_snapshot!(refused(&path, &[], &[], &[(&name, "loopX")]), @r"
     exit 2
     flashmark: loopX holds no medium (size 0); put one in, or see `flashmark list`

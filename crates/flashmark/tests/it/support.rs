@@ -7,6 +7,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use record::Record;
 use tempfile::TempDir;
@@ -325,6 +326,14 @@ pub fn has_tool(program: &str) -> bool {
     there
 }
 
+/// The node of a loop device that nobody takes who asks for any free one, as long as there are lower ones:
+/// for what is detached in the middle of a test.
+pub fn node_of_its_own() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(100);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() % 50 * 20;
+    format!("/dev/loop{number}")
+}
+
 /// A loop device of the test's own; detached when dropped.
 pub struct LoopDevice {
     path: String,
@@ -373,7 +382,8 @@ impl LoopDevice {
         names.filter(|name| name.starts_with(self.name())).collect()
     }
 
-    fn is_still_ours(&self) -> bool {
+    /// Whether the node is still over its image.
+    pub fn is_still_ours(&self) -> bool {
         let backing = fs::read_to_string(format!("/sys/block/{}/loop/backing_file", self.name())).unwrap_or_default();
         Path::new(backing.trim().trim_end_matches(" (deleted)")) == self.image
     }

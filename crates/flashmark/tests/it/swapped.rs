@@ -2,20 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::card::{self, SUITE, refused, unchanged};
 use crate::crash::{acknowledged, check_record};
-use crate::support::{Flashmark, LoopDevice, Ran, Scratch, eventually, has_root, skipped};
-
-/// A node that nobody takes who asks for any free one, as long as there are lower ones.
-pub fn node_of_its_own() -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(100);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() % 50 * 20;
-    format!("/dev/loop{number}")
-}
+use crate::support::{Flashmark, LoopDevice, Ran, Scratch, eventually, has_root, node_of_its_own, skipped};
 
 /// A node over a file that stands for the slot: what is moved there is the card that is in it.
 struct Slot {

@@ -67,7 +67,8 @@ impl Browser {
             .arg(program)
             .args(["--remote-debugging-pipe", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-proxy-server"])
-            .args(["--hide-scrollbars", "--force-color-profile=srgb", "--lang=en-US"])
+            // A page that still scrolls when the next key comes would carry away what gets the focus.
+            .args(["--hide-scrollbars", "--disable-smooth-scrolling", "--force-color-profile=srgb", "--lang=en-US"])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")
             .env("HOME", profile.path())

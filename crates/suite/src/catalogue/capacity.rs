@@ -23,6 +23,7 @@ mod hunt;
 mod keep;
 mod owed;
 mod prober;
+mod second_look;
 mod seen;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ use record::{Axis, Cell, Content, Direction, Estimate, Flag, Params, Pattern, Pl
 
 use self::hunt::{Found, Hunt, Kind};
 use self::prober::{Halt, Prober};
+pub(crate) use self::second_look::{folds, gone, leave_open, marks_left, overwhelm_at_least};
 use self::seen::Seen;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
@@ -189,8 +191,22 @@ fn conclude(prober: &mut Prober<'_, '_>, found: &mut Found, was_away: bool) {
 
 /// Whether a cell found that less is there than the medium says.
 pub(crate) fn is_fake(cell: &Cell) -> bool {
-    let found = cell.metrics.other.get("type").map(|kind| kind.value);
-    cell.test == "capacity" && [Kind::Limbo, Kind::Wraparound, Kind::Chain].iter().any(|kind| found == Some(*kind as u64 as f64))
+    [Kind::Limbo, Kind::Wraparound, Kind::Chain].iter().any(|kind| found(cell) == Some(*kind as u64 as f64))
+}
+
+/// Whether a cell came to its end without finding anything missing, and left its marks where they were.
+pub(crate) fn found_nothing(cell: &Cell) -> bool {
+    let is_left = !cell.params.other.contains_key("keep_bytes");
+    is_left && !cell.stop.cut_short() && misses_nothing(cell)
+}
+
+/// Whether nothing was found to be missing: all is there, or time ended before that was known.
+fn misses_nothing(cell: &Cell) -> bool {
+    found(cell).is_none_or(|kind| kind == Kind::Good as u64 as f64)
+}
+
+fn found(cell: &Cell) -> Option<f64> {
+    cell.metrics.other.get("type").filter(|_| cell.test == Capacity.name()).map(|kind| kind.value)
 }
 
 /// Puts into the cell what was found.

@@ -10,7 +10,7 @@
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
-use record::{Content, Pattern, PlannedCell, Region};
+use record::{Cell, Content, Direction, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Before, Stretch};
 use crate::bench::shown_cache_bytes;
@@ -26,6 +26,9 @@ pub struct ContentSweep;
 /// So much lies before the span, to fill a cache: several times what it holds, for it is emptied meanwhile.
 const BESIDE_BYTES: u64 = FILLINGS * LARGEST_CACHE_BYTES;
 const FILLINGS: u64 = 4;
+
+/// Time for closing what other tests left open.
+const CLOSING_NS: u64 = 5 * SECOND_NS;
 
 const REWRITE_EQUAL: &str = "rewrite-equal";
 const REWRITE_NEW: &str = "rewrite-new";
@@ -93,7 +96,7 @@ impl Test for ContentSweep {
         let span = Extent::new(planned.end() - counted_bytes, counted_bytes);
         let form = cell.params.form.as_deref().unwrap_or_default();
         // What lies beside the span fills a cache with writes of the same kind.
-        let needed = (FILLINGS * shown_cache_bytes(bench.done)).div_ceil(block_bytes).max(cell.setting("closing_blocks") as u64);
+        let needed = (FILLINGS * shown_cache_bytes(bench.done)).div_ceil(block_bytes).max(closing_blocks(cell, bench.done));
         let beside_bytes = needed.min((planned.bytes - span.bytes) / block_bytes) * block_bytes;
         let mut all = Extent::new(span.offset_bytes - beside_bytes, beside_bytes + span.bytes);
         let mut load = stretch::load(cell, bench, "data");
@@ -121,6 +124,14 @@ impl Test for ContentSweep {
             &mut sequential(all, block_bytes),
         )
     }
+}
+
+/// How much the first cell closes, in blocks: what it was to at least, and what takes no longer than that may, since no test before may have shown a cache.
+fn closing_blocks(cell: &PlannedCell, done: &[Cell]) -> u64 {
+    let least = cell.setting("closing_blocks") as u64;
+    let bps = done.iter().rev().filter(|cell| cell.params.direction == Some(Direction::Write)).find_map(|cell| cell.metrics.bps);
+    let affordable = bps.map_or(0.0, |bps| bps.value * CLOSING_NS as f64 / 1e9 / cell.block_bytes() as f64) as u64;
+    if least == 0 { 0 } else { least.max(affordable) }
 }
 
 fn is_rewrite(form: &str) -> bool {

@@ -22,6 +22,8 @@ pub struct Level {
     open: Vec<f64>,
     /// Sum of each full group, in nanoseconds.
     groups: Vec<u64>,
+    /// The least of them.
+    fastest: Option<u64>,
     /// Medians of the last two full groups.
     medians: [Option<f64>; 2],
 }
@@ -31,10 +33,17 @@ impl Level {
     pub fn push(&mut self, latency_ns: u64) {
         self.open.push(latency_ns as f64);
         if self.open.len() == GROUP {
-            self.groups.push(self.open.iter().sum::<f64>() as u64);
+            let sum = self.open.iter().sum::<f64>() as u64;
+            self.groups.push(sum);
+            self.fastest = Some(self.fastest.map_or(sum, |fastest| fastest.min(sum)));
             self.medians = [self.medians[1], median(&mut self.open)];
             self.open.clear();
         }
+    }
+
+    /// Whether the last 16 took more than `ratio` times as long as the fastest 16: what made those fast is used up.
+    pub fn has_fallen(&self, ratio: f64) -> bool {
+        self.fastest.zip(self.groups.last()).is_some_and(|(fastest, last)| *last as f64 > ratio * fastest as f64)
     }
 
     /// How many latencies there were.
@@ -105,6 +114,13 @@ mod tests {
         assert!(level([1000; 32]).is_stable());
         assert!(!level((0..32).map(|i| if i < 16 { 1000 } else { 1300 })).is_stable());
         assert!(level((0..48).map(|i| if i < 16 { 1000 } else { 1300 })).is_stable());
+    }
+
+    #[test]
+    fn fallen_when_the_last_are_slower_than_the_fastest() {
+        assert!(!level([1000; 64]).has_fallen(1.25));
+        assert!(level((0..32).map(|i| if i < 16 { 1000 } else { 1300 })).has_fallen(1.25));
+        assert!(!level((0..32).map(|i| if i < 16 { 1300 } else { 1000 })).has_fallen(1.25));
     }
 
     #[test]

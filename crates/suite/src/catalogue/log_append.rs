@@ -4,10 +4,11 @@
 //! until nobody waits, it cannot put off then.
 //!
 //! What a cell was asked: `lines_per_s`, `paced_ns`. Metrics: `latency_ns` of a line that came at that pace; `late_lines`: those of them that were durable only
-//! after the next one was due; `iops`: lines a second where none waited for its time.
+//! after the next one was due; `iops`: lines a second where none waited for its time. Series `slowest line of each stall` (ns since the cell began, ns): lines
+//! that wait behind one another are late by one event of the medium.
 
 use record::units::{KIB, SECOND_NS};
-use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Standstill, Stop, Sync};
+use record::{Axis, Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Series, Standstill, Stop, Sync};
 
 use stats::{RateEstimator, Verdict};
 
@@ -71,7 +72,7 @@ impl Test for LogAppend {
         let mut lines = Lines::default();
         let started_ns = device::Device::now(work.bench.medium);
         let stop = paced(&mut work, &mut lines, pace_ns, paced_ns);
-        lines.count_all(pace_ns, &device::Device::standstills(work.bench.medium, started_ns));
+        lines.count_all(started_ns, pace_ns, &device::Device::standstills(work.bench.medium, started_ns));
         let stop = if stop == Stop::Time || stop == Stop::Ops { in_a_row(&mut work, &mut lines).unwrap_or(stop) } else { stop };
         let mut outcome = work.outcome;
         outcome.end(stop, None);
@@ -131,6 +132,8 @@ struct Lines {
     histogram: Histogram,
     worst_ns: u64,
     late: u64,
+    /// Of each stretch of late lines that waited behind one another: when the latest was due, and how late it was.
+    stalls: Vec<[u64; 2]>,
     /// Of those before which the medium had no rest.
     rate: RateEstimator,
 }
@@ -144,22 +147,32 @@ impl Lines {
     }
 
     /// Counts them, but for those that the host made late: what was due or under way while it stood still, and what waited behind that.
-    fn count_all(&mut self, pace_ns: u64, stalls: &[Standstill]) {
-        let mut hosts_until_ns = 0;
+    fn count_all(&mut self, started_ns: u64, pace_ns: u64, stalls: &[Standstill]) {
+        let (mut hosts_until_ns, mut late_until_ns) = (0, 0);
         for [due_ns, done_ns] in std::mem::take(&mut self.paced) {
             let is_hosts = due_ns < hosts_until_ns || stalls.iter().any(|stall| stall.from_ns < done_ns && stall.to_ns > due_ns);
             if is_hosts {
                 hosts_until_ns = done_ns;
-            } else {
-                self.count(done_ns.saturating_sub(due_ns), pace_ns);
+                continue;
+            }
+            let took_ns = done_ns.saturating_sub(due_ns);
+            self.histogram.record(took_ns);
+            self.worst_ns = self.worst_ns.max(took_ns);
+            if took_ns > pace_ns {
+                self.late += 1;
+                self.stall([due_ns - started_ns, took_ns], due_ns < late_until_ns);
+                late_until_ns = done_ns;
             }
         }
     }
 
-    fn count(&mut self, took_ns: u64, pace_ns: u64) {
-        self.histogram.record(took_ns);
-        self.worst_ns = self.worst_ns.max(took_ns);
-        self.late += u64::from(took_ns > pace_ns);
+    /// One more late line, which waited behind another or not.
+    fn stall(&mut self, line: [u64; 2], has_waited: bool) {
+        match self.stalls.last_mut().filter(|_| has_waited) {
+            Some(latest) if latest[1] >= line[1] => {}
+            Some(latest) => *latest = line,
+            None => self.stalls.push(line),
+        }
     }
 
     fn tell(self, outcome: &mut Outcome) {
@@ -174,6 +187,10 @@ impl Lines {
         cell.metrics.iops = (in_a_row > 0).then_some(Estimate { value: per_second, ci95, n: in_a_row });
         cell.metrics.latency_ns = Some(latency(&self.histogram, self.worst_ns));
         cell.metrics.other.insert("late_lines".to_owned(), Estimate { value: self.late as f64, ci95: None, n });
+        if !self.stalls.is_empty() {
+            let points = self.stalls.iter().map(|point| point.map(|ns| ns as f64)).collect();
+            cell.series.push(Series { name: "slowest line of each stall".into(), x: Axis::ElapsedNs, y: Axis::LatencyNs, points });
+        }
         cell.elapsed_ns = (self.histogram.mean() * n as f64) as u64;
         cell.histogram = Some(self.histogram);
         if n < 30 || ci95.is_none() {
@@ -203,6 +220,9 @@ mod tests {
         // Due every 100 ms: the line that stood still, and the three or four that were due meanwhile.
         assert!((450..460).contains(&(latency.max / MILLISECOND_NS)), "{}", latency.max);
         assert_eq!(ran.other("log-append/1", "late_lines"), 4.0);
+        // One stall, however many lines it made late.
+        let stalls: Vec<u64> = cell.series[0].points.iter().map(|[_, ns]| *ns as u64).collect();
+        assert_eq!((cell.series.len(), stalls), (1, vec![latency.max]));
         assert!((8900..9050).contains(&(ran.idle_ns / MILLISECOND_NS)), "{}", ran.idle_ns);
         // Three writes and two flushes, for the half second that is asked for at least.
         let rate = cell.metrics.iops.unwrap();
@@ -214,8 +234,16 @@ mod tests {
         // The host stands still from 1050 to 1350: the line under way then, those due meanwhile, and one that waited behind them are its own.
         let paced = vec![[900, 910], [1000, 1360], [1100, 1370], [1200, 1380], [1300, 1405], [1400, 1415], [1500, 1510]];
         let mut lines = Lines { paced, ..Lines::default() };
-        lines.count_all(100, &[Standstill { from_ns: 1050, to_ns: 1350 }]);
+        lines.count_all(0, 100, &[Standstill { from_ns: 1050, to_ns: 1350 }]);
         assert_eq!((lines.histogram.len(), lines.worst_ns, lines.late), (2, 10, 0));
+    }
+
+    #[test]
+    fn late_lines_that_wait_behind_one_another_are_one_stall() {
+        let paced = vec![[0, 150], [100, 280], [200, 290], [300, 310], [400, 650], [500, 660]];
+        let mut lines = Lines { paced, ..Lines::default() };
+        lines.count_all(0, 100, &[]);
+        assert_eq!((lines.late, lines.stalls), (4, vec![[100, 180], [400, 250]]));
     }
 
     #[test]

@@ -12,9 +12,10 @@
 
 use device::Extent;
 use record::units::{Bytes, SECOND_NS};
-use record::{Pattern, PlannedCell, Region};
+use record::{Cell, Pattern, PlannedCell, Region};
 
 use super::stretch::{self, Before, Stretch};
+use crate::bench::shown_cache_pages;
 use crate::offsets::uniform;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
@@ -24,6 +25,8 @@ pub struct PatternTest;
 
 /// Time to fill a cache, where there is one.
 const FILLING_NS: u64 = 60 * SECOND_NS;
+/// Time to empty one that a flush does not empty: as long as it works, the medium does not rest, and a fast way that was used up stays so.
+const EMPTYING_NS: u64 = 60 * SECOND_NS;
 
 impl Test for PatternTest {
     fn name(&self) -> &'static str {
@@ -44,7 +47,9 @@ impl Test for PatternTest {
             Setting { name: "round_total", default: "64MiB", about: "at most this much a round" },
             Setting { name: "round_time", default: "5s", about: "at most this long a round" },
             Setting { name: "least", default: "1024", about: "writes of the benchmark's load, on a slow medium too" },
-            Setting { name: "least_time", default: "150s", about: "at most so much longer for them" },
+            Setting { name: "least_time", default: "330s", about: "at most so much longer for them" },
+            Setting { name: "compared", default: "16", about: "writes of the other loads, on a slow medium too" },
+            Setting { name: "compared_time", default: "40s", about: "at most so much longer for them" },
             Setting { name: "rest", default: "10s", about: "time without I/O before each load" },
         ]
     }
@@ -69,6 +74,7 @@ impl Test for PatternTest {
         let (rounds, round_ns) = (settings.count("rounds")?.min(100), settings.duration_ns("round_time")?);
         let ops = rounds * (settings.size("round_total")? / block_bytes).max(1);
         let (least, least_ns) = (settings.count("least")?, settings.duration_ns("least_time")?);
+        let (compared, compared_ns) = (settings.count("compared")?, settings.duration_ns("compared_time")?);
         for form in settings.choices("form", &["odd-span", "common", "odd-span-again", "shifted"])? {
             let (span, shift_bytes) = match form {
                 "odd-span" | "odd-span-again" => (all, 0),
@@ -88,12 +94,11 @@ impl Test for PatternTest {
             let numbers = [("shift_bytes", shift_bytes as f64), ("odd_span_bytes", all.bytes as f64), ("rounds", rounds as f64)];
             params.other.extend(numbers.map(|(name, number)| (name.to_owned(), number)));
             let rest_ns = settings.duration_ns("rest")?;
-            let stretch = Stretch { rest_ns, ops, enough_ops: ops, ..Stretch::default() }.past_caches(FILLING_NS);
+            let stretch = Stretch { rest_ns, ops, enough_ns: rounds * round_ns, ..Stretch::default() }.past_caches(FILLING_NS);
             if form == "common" {
-                let stretch = Stretch { enough_ops: least, enough_ns: rounds * round_ns, ..stretch };
-                stretch.plan(params, rounds * round_ns + least_ns, cells);
+                Stretch { enough_ops: least, ..stretch }.plan(params, rounds * round_ns + least_ns + EMPTYING_NS, cells);
             } else {
-                stretch.plan(params, rounds * round_ns, cells);
+                Stretch { enough_ops: compared, ..stretch }.plan(params, rounds * round_ns + compared_ns, cells);
             }
         }
         Ok(())
@@ -104,14 +109,29 @@ impl Test for PatternTest {
         let shifted = Extent::new(span.offset_bytes + shift_bytes, span.bytes - shift_bytes);
         let odd = Extent::new(span.offset_bytes, cell.setting("odd_span_bytes") as u64);
         // What fills a cache knows no benchmark, and uses up nothing that is kept for one.
+        let is_common = cell.params.form.as_deref() == Some("common");
+        let mut cell = cell.clone();
+        if is_common {
+            stretch::rest(emptying_ns(bench.done), bench);
+            // A cache that passes writes on in turn takes as long for these as for what filled it, until that is written.
+            let enough_ops = cell.params.other.entry("enough_ops".into()).or_default();
+            *enough_ops += shown_cache_pages(bench.done) as f64;
+        }
+        let cell = &cell;
         let load = stretch::load(cell, bench, "data");
         let state = stretch::load(cell, bench, "data that fills");
         let mut filling = uniform(odd, block_bytes, block_bytes, bench.random("places that fill"));
-        let is_like_earlier = cell.params.form.as_deref() == Some("common") && bench.done.last().is_some_and(|last| last.test == cell.test);
+        let is_like_earlier = is_common && bench.done.last().is_some_and(|last| last.test == cell.test);
         let before = Before { load: &state, next: Some(&mut filling), is_like_earlier };
         let mut places = uniform(shifted, block_bytes, block_bytes, bench.random("places"));
         stretch::run_after(cell, bench, before, &load, &mut places)
     }
+}
+
+/// How long it takes to write what a volatile cache holds, at the rate of the cell before, in nanoseconds; 0 where none has shown.
+fn emptying_ns(done: &[Cell]) -> u64 {
+    let page_ns = done.last().and_then(|last| last.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value);
+    ((shown_cache_pages(done) as f64 * page_ns) as u64).min(EMPTYING_NS)
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 //!
 //! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct` (flash.md A4, F5 step 1). The rate along the span is kept.
 
-use record::{Flag, Params, Pattern, PlannedCell, Region, Stop};
+use record::{Cell, Flag, Params, Pattern, PlannedCell, Region, Stop};
 
 use super::stretch;
+use crate::bench::fast_beginning_bytes;
 use crate::doubts::LARGEST_CACHE_BYTES;
 use crate::drive::{Limits, Load};
 use crate::offsets::sequential;
@@ -71,6 +72,7 @@ impl Test for Prime {
                 break;
             }
         }
+        reach_level(&mut outcome.cell);
         // What a volatile cache took at first is more than a quarter of so little, and nobody knows whether there is one.
         if outcome.cell.bytes < 4 * LARGEST_CACHE_BYTES {
             outcome.cell.without_intervals();
@@ -80,5 +82,45 @@ impl Test for Prime {
         }
         outcome.cell.params.span_bytes = Some(filled_bytes);
         outcome
+    }
+}
+
+/// What a cache took at first is no part of the level: where the curve shows it, the interval reaches as far down as the rate without it.
+fn reach_level(cell: &mut Cell) {
+    let beginning_bytes = fast_beginning_bytes(std::slice::from_ref(cell));
+    let Some(along) = cell.series.first().filter(|_| beginning_bytes > 0) else { return };
+    let mut at = cell.params.span_offset_bytes.unwrap_or(0) as f64;
+    let begins = at + beginning_bytes as f64;
+    let (mut whole, mut later) = ((0.0, 0.0), (0.0, 0.0));
+    for [end, bps] in &along.points {
+        let (bytes, seconds) = (end - at, (end - at) / bps);
+        whole = (whole.0 + bytes, whole.1 + seconds);
+        // The point in which it ends is part of it.
+        if at > begins {
+            later = (later.0 + bytes, later.1 + seconds);
+        }
+        at = *end;
+    }
+    let share = (later.0 / later.1) / (whole.0 / whole.1);
+    let rates = [&mut cell.metrics.iops, &mut cell.metrics.bps].into_iter().flatten();
+    rates.filter_map(|rate| rate.ci95.as_mut()).for_each(|[low, _]| *low = low.min(*low * share));
+}
+
+#[cfg(test)]
+mod tests {
+    use record::units::MIB;
+
+    use crate::catalogue::testing::{cached_card, cached_card_us, run_profile};
+
+    #[test]
+    fn what_a_cache_took_at_first_is_in_the_interval() {
+        let mut cell = run_profile(&cached_card(), None, 1, &["prime passes=1"]).remove(0);
+        let level = 1e6 / cached_card_us(MIB);
+        let rate = cell.metrics.iops.as_mut().expect("it wrote");
+        assert!(rate.value > 1.01 * level, "{level}: {rate:?}");
+        rate.ci95 = Some([rate.value; 2]);
+        super::reach_level(&mut cell);
+        let [low, high] = cell.metrics.iops.and_then(|rate| rate.ci95).expect("it had one");
+        assert!((low / level - 1.0).abs() < 0.002 && high > 1.01 * level, "{level}: {low} {high}");
     }
 }

@@ -175,7 +175,7 @@ fn plan_cell(settings: &Settings, site: &Site, place: Params, cells: &mut CellLi
         ("min_ns".into(), settings.duration_ns("min_time")? as f64),
     ]);
     let settling_bytes = 2 * SETTLING_OPS * SETTLING_BLOCK_BYTES;
-    let written_bytes = overwhelm_max_bytes + total_bytes + settling_bytes + again::PLACES * block_bytes;
+    let written_bytes = overwhelm_max_bytes + total_bytes + settling_bytes + again::most_ops(block_bytes) * block_bytes;
     cells.add(params, settings.duration_ns("max_time")?, written_bytes);
     Ok(())
 }

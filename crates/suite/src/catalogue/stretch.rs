@@ -55,7 +55,7 @@ impl Stretch {
     pub fn plan(self, mut params: Params, max_ns: u64, cells: &mut CellList<'_>) {
         self.stand_in(&mut params);
         let is_writing = params.direction == Some(Direction::Write);
-        let again_ops = if self.settle_bytes > 0 { again::PLACES } else { 0 };
+        let again_ops = if self.settle_bytes > 0 { again::most_ops(params.block_bytes.unwrap_or(1)) } else { 0 };
         let ops = self.warm_up_ops + self.ops + again_ops;
         let state_bytes = self.settle_bytes + self.cache_bytes;
         let written_bytes = if is_writing { ops * params.block_bytes.unwrap_or_default() + state_bytes } else { 0 };

@@ -349,3 +349,20 @@ mod tests {
         assert_eq!(ran.cell("prime/1").elapsed_ns, (2 << 20) + 1);
     }
 }
+
+/// A card that maps pages, without jitter, behind an honest cache of 8 MiB.
+pub fn cached_card() -> sim::Profile {
+    let text = "about = \"cached\"\nsource = \"of the tests\"\nguesses = \"all\"\n\
+        [medium]\ncapacity = \"64 GiB\"\nmax_transfer = \"128 KiB\"\n\
+        [read]\ncommand = \"100 us\"\nrate = \"500 MB/s\"\n\
+        [write]\ncommand = \"175 us\"\nrate = \"270 MB/s\"\nunit = \"16 KiB\"\npartial = \"450 us\"\n\
+        [page_mapped]\ngc = \"0 us\"\n\
+        [cache]\nsize = \"8 MiB\"\nrate = \"4000 MB/s\"\ncommand = \"175 us\"\nhonest = true\n";
+    sim::Profile::parse("cached", text).expect("the profile can be")
+}
+
+/// What it takes for a write of so many bytes in a row once its cache is full, in microseconds.
+pub fn cached_card_us(bytes: u64) -> f64 {
+    let partial_us = if bytes.is_multiple_of(16 << 10) { 0.0 } else { 450.0 };
+    175.0 * bytes.div_ceil(128 << 10) as f64 + bytes as f64 / 270.0 + partial_us
+}

@@ -101,7 +101,8 @@ impl Medium {
             rates.fold(0.0, f64::max)
         };
         let stages = if let Mapping::Pages { caches, .. } = &self.mapping { rate_after(caches, ", rate = \"") } else { 0.0 };
-        self.write_mbps().max(stages).max(rate_after(&self.tables, "zeros_rate = \""))
+        let front = if let Mapping::LogBlock(mapping) = &self.mapping { rate_after(&mapping.keys, "rate_factor = ") } else { 0.0 };
+        self.write_mbps().max(stages).max(rate_after(&self.tables, "zeros_rate = \"")).max(front * self.write_mbps())
     }
 
     /// What it writes in a row, in MB/s.

@@ -115,7 +115,8 @@ fn fakes(seed: u64, many: u64, part: &mut Part) {
         let missed = each(many, |number| {
             let drawn = fake(seed, number);
             let record = look_through(&drawn.profile, &drawn.trouble, &suite, drawn.seed, true);
-            (!first(&record).starts_with(CALLED_FAKE)).then(|| drawn.wrong(format!("fake not found by {name}"), first(&record)))
+            let is_found = first(&record).starts_with(CALLED_FAKE);
+            (!is_found).then(|| drawn.misled(format!("fake not found by {name}"), &record, &["capacity"], first(&record)))
         });
         part.row(format!("fakes: found by {name}"), Target::AtLeast(100.0), missed);
         let mut probe = suite;

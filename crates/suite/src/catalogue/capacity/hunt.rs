@@ -366,6 +366,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
         let mut places = groups.concat();
         places.sort_unstable();
         let seen = self.read_marks(&places)?;
+        self.found.overwhelmed_bytes = self.run_bytes;
         if !self.prober.folded.is_empty() {
             return Ok(Some(Trouble::Folded));
         }
@@ -714,7 +715,7 @@ impl<'h, 'a, 'b> Hunt<'h, 'a, 'b> {
 
 /// Blocks at equal distances from a random place on: none that is as long as the distance has no block. They come in such an order that any number of
 /// them lies all over the range, so that what comes often is found soon.
-fn comb(range: Extent, stride_bytes: u64, block_bytes: u64, random: &mut Random) -> Vec<u64> {
+pub(super) fn comb(range: Extent, stride_bytes: u64, block_bytes: u64, random: &mut Random) -> Vec<u64> {
     let stride = (stride_bytes / block_bytes).saturating_sub(1).max(1);
     let blocks = range.bytes / block_bytes;
     let first = random.below(stride);

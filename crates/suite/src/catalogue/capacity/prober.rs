@@ -341,7 +341,7 @@ impl<'a, 'b> Prober<'a, 'b> {
 }
 
 /// What a block showed: its worst sector. Data of elsewhere may begin in the middle of it, so it is named by where the block would lie.
-fn block(filler: &Filler, pass: u32, place: Extent, data: &[u8]) -> Seen {
+pub fn block(filler: &Filler, pass: u32, place: Extent, data: &[u8]) -> Seen {
     let sectors = filler.verify(data, pass, place.offset_bytes).map(|(offset, verdict)| match Seen::sector(offset, verdict) {
         Seen::Elsewhere { by_bytes } => {
             let block = by_bytes.checked_sub(offset - place.offset_bytes);

@@ -17,11 +17,13 @@ pub struct WarmUp {
     /// What is to be filled, and what was.
     cache_bytes: u64,
     bytes_done: u64,
+    took_ns: u64,
     level: Level,
     /// The fastest of the first.
     fastest_ns: u64,
-    /// What the writes took that were written before, in nanoseconds; 0 where that is not known.
+    /// What the writes took that were written before, in nanoseconds: the mean and the median; 0 where that is not known.
     earlier_ns: f64,
+    earlier_median_ns: f64,
     /// How long there is no I/O before, in nanoseconds.
     pub rest_ns: u64,
     /// See [`Before`](super::Before).
@@ -31,6 +33,8 @@ pub struct WarmUp {
 /// After so long a rest there is room in every cache, whatever it was full of: it takes in some of the first writes at once. Where it does not, there is none.
 const ROOM_NS: u64 = 2 * SECOND_NS;
 const FIRST_OPS: u64 = 4;
+/// A cache takes in all it holds in less than this.
+const TAKING_IN_NS: u64 = 2 * SECOND_NS;
 /// Writes that take so many times as long, or as short, are not those that were written before.
 const OTHER_RATIO: f64 = 1.5;
 
@@ -39,14 +43,17 @@ impl WarmUp {
     pub fn new(stretch: Stretch, least_rest_ns: u64, is_like_earlier: bool, load: &Load, bench: &Bench<'_>) -> WarmUp {
         let shown_bytes = if load.direction == Direction::Write { shown_cache_bytes(bench.done) } else { 0 };
         let cache_bytes = shown_bytes.min(stretch.cache_bytes);
+        let last = last_written(bench);
         WarmUp {
             stretch,
             block_bytes: load.block_bytes,
             cache_bytes,
             bytes_done: 0,
+            took_ns: 0,
             level: Level::default(),
             fastest_ns: u64::MAX,
-            earlier_ns: earlier_ns(bench),
+            earlier_ns: last.and_then(mean_ns).unwrap_or(0.0),
+            earlier_median_ns: last.and_then(|cell| median_ns(cell).or_else(|| mean_ns(cell))).unwrap_or(0.0),
             rest_ns: least_rest_ns.max(if cache_bytes > 0 { ROOM_NS } else { 0 }),
             is_like_earlier,
         }
@@ -54,7 +61,9 @@ impl WarmUp {
 
     /// I/Os at most.
     pub fn most_ops(&self) -> u64 {
-        self.stretch.warm_up_ops + (self.stretch.settle_bytes + self.cache_bytes) / self.block_bytes
+        // A cache may hold more than earlier cells have shown.
+        let cache_bytes = if self.cache_bytes > 0 { self.stretch.cache_bytes } else { 0 };
+        self.stretch.warm_up_ops + (self.stretch.settle_bytes + cache_bytes) / self.block_bytes
     }
 
     /// Time for them at most, in nanoseconds. Of its own time it takes half at most; what is there to fill a cache is there for nothing else.
@@ -70,7 +79,11 @@ impl WarmUp {
             self.fastest_ns = self.fastest_ns.min(latency_ns);
         }
         self.level.push(latency_ns);
-        self.level.ops() >= self.stretch.warm_up_ops && self.has_filled() && (self.stretch.settle_bytes == 0 || self.is_overwhelmed())
+        self.took_ns += latency_ns;
+        self.level.ops() >= self.stretch.warm_up_ops
+            && self.has_filled()
+            && !self.may_take_in_more()
+            && (self.stretch.settle_bytes == 0 || self.is_overwhelmed())
     }
 
     /// Whether a cache is full of these, or there is none. One that is still full of what was written before takes as long for each of these as that did.
@@ -80,10 +93,19 @@ impl WarmUp {
         self.bytes_done >= self.cache_bytes || has_none() || is_settled() && (self.is_own() || self.was_empty())
     }
 
+    /// Whether a cache may hold more than has shown: the last writes were as fast as the first. It is not asked for long, since what is fast may be the medium.
+    fn may_take_in_more(&self) -> bool {
+        let last_ns = self.level.median_ns();
+        let is_open = self.cache_bytes > 0 && self.bytes_done < self.stretch.cache_bytes && self.took_ns < TAKING_IN_NS;
+        is_open && last_ns < OTHER_RATIO * self.fastest_ns as f64 && may_be_cached(last_ns, self.block_bytes)
+    }
+
     /// Whether these are known from those before.
     fn is_own(&self) -> bool {
-        let (now_ns, then_ns) = (self.level.median_ns(), self.earlier_ns);
-        self.is_like_earlier || then_ns > 0.0 && (now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns)
+        let now_ns = self.level.median_ns();
+        let differs = |then_ns: f64| then_ns > 0.0 && (now_ns > OTHER_RATIO * then_ns || now_ns * OTHER_RATIO < then_ns);
+        // The mean of writes of two levels is neither of them.
+        self.is_like_earlier || differs(self.earlier_ns) && differs(self.earlier_median_ns)
     }
 
     /// Whether a cache held nothing when these began: the rest was long enough, or it took in more than what there was room for then, so the flush had
@@ -123,8 +145,17 @@ impl WarmUp {
     }
 }
 
-/// What the writes took that were written last, in nanoseconds; 0 where there were none.
-fn earlier_ns(bench: &Bench<'_>) -> f64 {
-    let last = bench.done.iter().rev().find(|cell| cell.params.direction == Some(Direction::Write) && cell.ops > 0);
-    last.and_then(|cell| cell.metrics.iops).map_or(0.0, |iops| 1e9 / iops.value)
+/// The last cell that wrote.
+fn last_written<'a>(bench: &'a Bench<'_>) -> Option<&'a Cell> {
+    bench.done.iter().rev().find(|cell| cell.params.direction == Some(Direction::Write) && cell.ops > 0)
+}
+
+/// What its writes took, in nanoseconds.
+fn mean_ns(cell: &Cell) -> Option<f64> {
+    cell.metrics.iops.map(|iops| 1e9 / iops.value)
+}
+
+/// What half of its writes took at most, in nanoseconds.
+fn median_ns(cell: &Cell) -> Option<f64> {
+    cell.metrics.latency_ns.as_ref()?.p50.map(|ns| ns as f64)
 }
