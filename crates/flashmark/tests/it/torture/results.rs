@@ -125,16 +125,30 @@ fn one(fault: Fault, chance: &mut Chance, tally: &mut Tally) {
     check_said(&ran, begun);
     // ext4 of Linux 6.18 that is given up during a fdatasync says that all is safe, and loses it: no program can know.
     let lost = (shown(&ran.err) as u64).saturating_sub(before.len() as u64);
-    let by_ext4 = u64::from(matches!(fault, Fault::GivenUp)).min(lost);
-    if matches!(fault, Fault::GivenUp) {
+    let given_up = matches!(fault, Fault::GivenUp);
+    let by_ext4 = u64::from(given_up).min(lost);
+    if given_up {
         tally.count("ext4 lost what it had called safe", by_ext4);
     }
     // A run that had ended shows itself once more as a whole.
     assert!(ran.code == Some(0) || lost == by_ext4, "{} cells are in the journal: {ran}", before.len());
     if let Some(run) = flashmark.runs().first() {
-        flashmark.done(&["resume", run.file_name().unwrap().to_str().unwrap(), "--quiet"]);
+        tally.count("refused for writes that ext4 lost the word of", u64::from(goes_on(&flashmark, run, &device, given_up)));
         check_record(run, &before);
     }
+}
+
+/// The run is gone on with, and whether it was refused at first: where the word of writes may be lost, as what lies there
+/// may be another's. Then it goes on when its user allows it.
+fn goes_on(flashmark: &Flashmark, run: &Path, device: &LoopDevice, may_lose: bool) -> bool {
+    let name = run.file_name().unwrap().to_str().unwrap();
+    let resumed = flashmark.run(&["resume", name, "--quiet"]);
+    let refused = resumed.code == Some(3) && resumed.err.contains("lies data that this run has not written");
+    assert!(resumed.code == Some(0) || refused && may_lose, "{resumed}");
+    if refused {
+        flashmark.done(&["resume", name, "--quiet", "--erase", device.word()]);
+    }
+    refused
 }
 
 /// Whoever reads it knows that the run can be gone on with.
