@@ -92,14 +92,16 @@ fn limit(steps: &[Step]) -> Option<Limit> {
     })
 }
 
-/// The largest allocation unit that is common (flash.md B2).
-const LARGEST_AU: f64 = (16 * MIB) as f64;
+/// The largest allocation unit that was seen (flash.md B2 has 12 MiB; one card of 24 MiB is known).
+const LARGEST_AU: f64 = (24 * MIB) as f64;
 
 /// How many bytes the open allocation units hold at most: 0 where no limit is visible, so that none explains anything. `None` where it was not
-/// measured, or where closing a unit, if it takes no longer than `closing_ns`, would not have shown. A unit that does not show may be of any size, so the largest is taken for it.
+/// measured to the end, or where closing a unit, if it takes no longer than `closing_ns`, would not have shown. A unit that does not show may be of any
+/// size, so the largest is taken for it.
 pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
     let steps = steps(record, "linear");
     match (limit(&steps)?, cause(record)) {
+        (Limit::Beyond(reached), _) if is_unfinished(&steps, reached) => None,
         (Limit::Beyond(_), _) if steps.first()?.median_ns.is_some_and(|ns| closing_ns < (LATENCY + 0.5) * ns) => None,
         (Limit::Between(_, first), Cause::OpenUnits) => {
             let au = crate::geometry::au_bytes(record).unwrap_or(LARGEST_AU as u64);
@@ -109,12 +111,18 @@ pub(crate) fn open_bytes(record: &Record, closing_ns: f64) -> Option<u64> {
     }
 }
 
+/// Whether the search had further to go than to so many units in turn.
+fn is_unfinished(steps: &[Step], reached: u64) -> bool {
+    let most = steps.iter().filter_map(|step| step.rate.cell.params.other.get("most")).fold(0.0, |a: f64, b| a.max(*b));
+    most > reached as f64
+}
+
 /// Share of a merge that writing a whole unit out of order must cost, if there are units at all.
 const MERGED: f64 = 0.5;
 /// The same for a single one of such writes, to be a merge.
 const STALLED: f64 = 0.7;
-/// So many merges there must be at least, and so many are enough, whatever a unit is taken for: what is written out of order fills a unit of 24 MiB once.
-const MERGES: [f64; 2] = [STALLED, 8.0];
+/// What a unit is taken for at least: of smaller ones not all merges stand out.
+const SMALLEST_AU: f64 = (2 * MIB) as f64;
 
 /// Of what was written out of order, so much must have been written in a row with writes of the same size, to tell how often the medium pauses.
 const ENOUGH_SEEN: f64 = 0.25;
@@ -123,6 +131,12 @@ const ENOUGH_SEEN: f64 = 0.25;
 fn stalled_s(histogram: &record::Histogram, typical_s: f64, longer_s: f64) -> f64 {
     let beyond_s = histogram.buckets().map(|(ns, n)| (ns as f64 / 1e9 - typical_s, n as f64));
     beyond_s.filter(|(s, _)| *s >= longer_s).map(|(s, n)| s * n).sum()
+}
+
+/// How long I/Os took that are not among the latencies, as the host stood still during them, in seconds and without the host's part: a merge may be one.
+fn left_out_s(cell: &Cell, bps: f64) -> f64 {
+    let counted = cell.histogram.as_ref().filter(|_| cell.disturbance.as_ref().is_some_and(|seen| seen.left_out > 0));
+    counted.map_or(0.0, |counted| (cell.bytes as f64 / bps - counted.mean() * counted.len() as f64 / 1e9).max(0.0))
 }
 
 /// How long a medium pauses while it is written in a row, in seconds for each byte: what does so then does so out of order, too. Seen where everything was
@@ -183,11 +197,11 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
             ((bytes / random.rate.value - bytes / yardstick(linear)?.0) / merge_s, bytes >= au, MERGED * bytes / au, au)
         }
         (histogram, au) => {
-            let stalled_s = stalled_s(histogram.as_ref()?, 0.0, STALLED * merge_s);
+            let stalled_s = stalled_s(histogram.as_ref()?, 0.0, STALLED * merge_s) + left_out_s(random.rate.cell, random.rate.value);
             let within = &linear[..linear.partition_point(|step| step.units < first)];
             let paused_s = bytes * paused_s_per_byte(record, STALLED * merge_s, within, bytes);
             let merges = (stalled_s - paused_s).max(0.0) / merge_s;
-            let fewest = au.map_or(MERGES[0], |au| (MERGED * bytes / au).clamp(MERGES[0], MERGES[1]));
+            let fewest = (MERGED * bytes / au.unwrap_or(LARGEST_AU).clamp(SMALLEST_AU, LARGEST_AU)).max(STALLED);
             (merges, true, fewest, au.unwrap_or(LARGEST_AU))
         }
     };

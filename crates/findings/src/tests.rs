@@ -320,6 +320,48 @@ fn a_cache_of_spans_is_told_from_open_units() {
     check(&with([spans(&[(8, 150.0), (64, 145.0), (512, 138.0), (16384, 60.0)]), units(3, merged)].concat()), "span-cache", false);
 }
 
+/// The same where 64 MiB were written out of order to one unit, of which these writes took 0.4 s more; and `left_out` of them are not among the
+/// latencies, as the host stood still meanwhile.
+fn units_with_merges(open: u64, merges: u64, left_out: u64) -> Vec<Cell> {
+    let bytes = 64 * MIB;
+    let seconds = (bytes / (64 * KIB)) as f64 * 65536.0 / 10e6 + 0.4 * merges as f64;
+    let mut cells = units(open, bytes as f64 / seconds);
+    let random = cells.last_mut().unwrap();
+    random.bytes = bytes;
+    let mut histogram = Histogram::default();
+    histogram.record_n(6_553_600, bytes / (64 * KIB) - merges);
+    histogram.record_n(406_553_600, merges - left_out);
+    random.histogram = Some(histogram);
+    random.disturbance = (left_out > 0).then(|| record::Disturbance { left_out, ..record::Disturbance::default() });
+    cells
+}
+
+/// Units of 24 MiB had cost two merges in 64 MiB, as they must; taken for units of 16 MiB they were called a cache.
+#[test]
+fn merges_of_large_units_are_counted_and_none_is_lost_with_a_host_that_stood_still() {
+    let swept = [(8, 1577.0), (64, 1577.0), (128, 1577.0), (256, 4.0), (512, 1.8), (16384, 1.69)];
+    let is_cache = |merges, left_out| {
+        let record = with([spans(&swept), units_with_merges(6, merges, left_out)].concat());
+        conclude(&record).iter().any(|finding| finding.id == "span-cache")
+    };
+    assert_eq!([(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)].map(|(merges, left_out)| is_cache(merges, left_out)), [true, true, false, false, false]);
+}
+
+/// A search that its time had ended at six units was taken for no limit at all.
+#[test]
+fn a_search_that_did_not_come_to_its_end_tells_a_cache_from_nothing() {
+    let swept = [(8, 2000.0), (16, 2040.0), (32, 12.4), (64, 6.5), (512, 5.6), (16384, 5.2)];
+    let searched = |most: f64| {
+        let mut cells = units(8, 9.5e6);
+        cells.retain(|cell| cell.params.other["n_aus"] < 9.0);
+        cells.iter_mut().for_each(|cell| drop(cell.params.other.insert("most".into(), most)));
+        with([spans(&swept), cells].concat())
+    };
+    check(&searched(8.0), "span-cache", true);
+    check(&searched(32.0), "span-cache", false);
+    check(&searched(32.0), "small-span", true);
+}
+
 /// A fill of these levels in bytes a second, so many windows of 16 MiB each.
 fn fill(form: &str, levels: &[(u64, f64)]) -> Cell {
     let mut cell = cell("sustained", 1, MIB);
@@ -371,6 +413,12 @@ fn a_dip_of_a_long_fill_is_not_heat() {
     };
     check(&fill_with(&[(100, 70e6), (12, 45e6), (100, 70e6)]), "throttling", false);
     check(&fill_with(&[(60, 70e6), (12, 30e6), (60, 70e6), (12, 30e6), (60, 70e6)]), "throttling", true);
+    // Nor is a longer one that is a little slower, as what reads on as fast was not hot.
+    check(&fill_with(&[(100, 70e6), (40, 53e6), (100, 70e6)]), "throttling", false);
+    check(&fill_with(&[(100, 70e6), (40, 42e6), (100, 70e6)]), "throttling", true);
+    let mut unread = fill_with(&[(100, 70e6), (40, 53e6), (100, 70e6)]);
+    unread.cells.iter_mut().for_each(|cell| cell.metrics.other.clear());
+    check(&unread, "throttling", true);
 }
 
 #[test]

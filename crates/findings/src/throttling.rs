@@ -182,7 +182,10 @@ fn of_cell<'a>(record: &Record, cell: &'a Cell, view: View) -> Option<Heat<'a>> 
             (segments.iter().map(|s| s.1).fold(0.0, f64::max), segments.iter().map(|s| s.1).fold(f64::INFINITY, f64::min));
         // What is hot for most of the time and reads as fast as ever is not hot.
         let returns = || returns(&series, &segments).filter(|_| !reads_on(record));
-        let reason = alternation(&segments).or_else(returns).or_else(|| warmth(cell, &series, &segments))?;
+        // Pauses and standstills that come in a bunch make a stretch a little slower, too.
+        let is_clear = fast_bps >= STEP * STEP * slow_bps || !reads_on(record);
+        let alternates = alternation(&segments).filter(|_| is_clear);
+        let reason = alternates.or_else(returns).or_else(|| warmth(cell, &series, &segments))?;
         Some(Heat { cell, evidence: reason, fast_bps, slow_bps })
     });
     told.or_else(|| {

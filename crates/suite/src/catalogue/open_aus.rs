@@ -34,8 +34,8 @@ const SPACING: u64 = 12;
 const SPARE: u64 = 16;
 /// In random order a unit is written to within this much, which is no more than the smallest allocation unit a log could belong to...
 const RANDOM_SPAN_BYTES: u64 = MIB;
-/// ...and so often that the log of the largest is full twice.
-const RANDOM_BYTES: u64 = 32 * MIB;
+/// ...and so often that the log of the largest is full four times: what it costs must stand out from pauses that come as seldom.
+const RANDOM_BYTES: u64 = 64 * MIB;
 /// Writes before those that count, beside one for each unit...
 const WARM_UP_OPS: u64 = 4;
 /// ...and within one unit, where they cost little: that shows a cache to the cells that follow.
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn errors_and_interruptions_keep_what_was_measured() {
         let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
-        bed.fail_at = Some(553);
+        bed.fail_at = Some(1065);
         let ran = bed.run(&["open-aus"]);
         assert_eq!((ran.cell("open-aus/2").stop, ran.cell("open-aus/1").stop), (Stop::Error, Stop::Ops));
         let mut bed = Bed::raw(4 * GIB, |_, _| MILLISECOND_NS);
