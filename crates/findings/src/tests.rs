@@ -344,7 +344,10 @@ fn merges_of_large_units_are_counted_and_none_is_lost_with_a_host_that_stood_sti
         let record = with([spans(&swept), units_with_merges(6, merges, left_out)].concat());
         conclude(&record).iter().any(|finding| finding.id == "span-cache")
     };
-    assert_eq!([(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)].map(|(merges, left_out)| is_cache(merges, left_out)), [true, true, false, false, false]);
+    assert_eq!(
+        [(0, 0), (1, 0), (2, 0), (2, 1), (2, 2)].map(|(merges, left_out)| is_cache(merges, left_out)),
+        [true, true, false, false, false]
+    );
 }
 
 /// A search that its time had ended at six units was taken for no limit at all.

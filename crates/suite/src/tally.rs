@@ -197,6 +197,9 @@ impl Tally {
         if let Some(share) = self.host_share() {
             metrics.other.insert("host_share".into(), Estimate { value: share, ci95: None, n: self.ops });
         }
+        if self.lateness_ns > 0 {
+            metrics.other.insert("host_lateness_ns".into(), Estimate { value: self.lateness_ns as f64, ci95: None, n: self.ops });
+        }
         if let Some(cpu_ns) = self.cpu_ns {
             metrics.other.insert("cpu_ns_per_io".into(), Estimate { value: cpu_ns as f64 / self.ops as f64, ci95: None, n: self.ops });
         }
@@ -385,6 +388,7 @@ mod tests {
             (0..4000).for_each(|turn| tally.count(&done(turn * 1_000_000, turn * 1_000_000 + 600_000 + turn % 7 * 1000), 4096, true));
             tally.lateness_ns = lateness_ns;
             let metrics = tally.metrics();
+            assert_eq!(metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value), lateness_ns as f64);
             (metrics.iops.unwrap().ci95.unwrap(), metrics.latency_ns.unwrap().ci95["p50"])
         };
         let ([low, high], _) = of(0);
