@@ -357,7 +357,7 @@ fn a_search_that_did_not_come_to_its_end_tells_a_cache_from_nothing() {
     let searched = |most: f64| {
         let mut cells = units(8, 9.5e6);
         cells.retain(|cell| cell.params.other["n_aus"] < 9.0);
-        cells.iter_mut().for_each(|cell| drop(cell.params.other.insert("most".into(), most)));
+        cells.iter_mut().for_each(|cell| cell.params.other.extend([("most".into(), most)]));
         with([spans(&swept), cells].concat())
     };
     check(&searched(8.0), "span-cache", true);

@@ -403,6 +403,9 @@ pub struct AttachFlags {
     /// Returns at once and goes on serving, until `flashmark sim detach`.
     #[arg(long)]
     pub background: bool,
+    /// Takes from this file what the way to the medium costs, and measures it into the file where there is none: media of one file differ in nothing else.
+    #[arg(long, hide = true)]
+    pub way: Option<PathBuf>,
     /// Serves whoever started it with --background.
     #[arg(long, hide = true, conflicts_with = "background")]
     pub served: bool,

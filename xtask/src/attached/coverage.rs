@@ -1,8 +1,8 @@
 //! `cargo xtask attached --coverage`: how often printed intervals hold the truth on attached media, through the kernel, on a host with nothing else to do.
 //!
 //! The way through two drivers takes time of its own, which no model tells: 1 MiB arrives in pieces, a sync journals what the kernel's clock says. So each
-//! medium is run over and over, fresh each time, and each interval of a run is held against what all other runs say together, without what the host was
-//! late in them. Media that take milliseconds: of faster ones the way would be measured.
+//! medium is run over and over, fresh each time, and each interval of a run is held against what all other runs say together. What the way
+//! costs is measured once for all of them, or each would be another medium. Media that take milliseconds: of faster ones the way would be measured.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -103,7 +103,8 @@ impl Row {
     fn measure(program: &Program, suite: &Path, profile: &str) -> Result<Row> {
         // What a run leaves open, the next one would pay for.
         let on_a_fresh_medium = |seed: u64| -> Result<Vec<Cell>> {
-            let (home, medium) = (tempfile::tempdir()?, Medium::with_seed(program, profile, seed)?);
+            let (home, way) = (tempfile::tempdir()?, format!("--way={}", suite.with_file_name("way.json").display()));
+            let medium = Medium::with(program, profile, &[&format!("--seed={seed}"), &way])?;
             let target = [&medium.node, "--erase", &medium.node, "--yes"];
             let record: Record = serde_json::from_value(run_suite(program, home.path(), suite, &target, seed)?)?;
             Ok(record.cells)
@@ -157,32 +158,18 @@ fn by_id(runs: impl Iterator<Item = Result<Vec<Cell>>>) -> Result<BTreeMap<Strin
     Ok(by_id)
 }
 
-/// How late the host woke whoever waited for an I/O of this cell, in seconds: an interval is of the medium, which has no part in it.
-fn lateness_s(cell: &Cell) -> f64 {
-    cell.metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value / 1e9)
-}
-
-/// The same of the time from one I/O to the next, where several wait at once.
-fn lateness_of_each_s(cell: &Cell) -> f64 {
-    lateness_s(cell) / f64::from(cell.params.threads * cell.params.queue_depth).max(1.0)
-}
-
-/// I/Os a second of these together, without what the host was late.
+/// I/Os a second of these together.
 fn rate(cells: &[&Cell]) -> Option<f64> {
-    let known = cells
-        .iter()
-        .filter_map(|cell| Some((cell.metrics.iops.filter(|iops| iops.ci95.is_some() && iops.value > 0.0)?, lateness_of_each_s(cell))));
-    let (n, seconds) =
-        known.fold((0.0, 0.0), |(n, s), (iops, late_s)| (n + iops.n as f64, s + iops.n as f64 * (1.0 / iops.value - late_s)));
+    let known = cells.iter().filter_map(|cell| cell.metrics.iops).filter(|iops| iops.ci95.is_some() && iops.value > 0.0);
+    let (n, seconds) = known.fold((0.0, 0.0), |(n, s), iops| (n + iops.n as f64, s + iops.n as f64 / iops.value));
     (seconds > 0.0).then(|| n / seconds)
 }
 
-/// A quantile of their latencies together, without what the host was late, in nanoseconds.
+/// A quantile of their latencies together, in nanoseconds.
 fn quantile(cells: &[&Cell], share: f64) -> Option<u64> {
     let mut all = Histogram::default();
     cells.iter().filter_map(|cell| cell.histogram.as_ref()).for_each(|own| all.merge(own));
-    let late_ns = 1e9 * cells.iter().map(|cell| lateness_s(cell)).sum::<f64>() / cells.len().max(1) as f64;
-    (!all.is_empty()).then(|| all.quantile(share).saturating_sub(late_ns as u64))
+    (!all.is_empty()).then(|| all.quantile(share))
 }
 
 fn told(coverage: Coverage) -> String {
@@ -192,7 +179,7 @@ fn told(coverage: Coverage) -> String {
 fn table(rows: &[Row]) -> Result<(String, Vec<String>)> {
     let mut text = format!(
         "`cargo xtask attached --coverage`; target: 90 to 98 % in all. {RUNS} runs of each medium; each printed interval of 95 % against what all other runs of \
-         that medium say together (without what the host was late),\nwhich has a chance of its own (0.45 of a run's: 93 % are expected).\n\n\
+         that medium say together,\nwhich has a chance of its own (0.45 of a run's: 93 % are expected).\n\n\
          | medium | rates | p50 | p99 |\n|---|---:|---:|---:|\n"
     );
     rows.iter().try_for_each(|row| writeln!(text, "{}", row.line()))?;
@@ -229,9 +216,6 @@ mod tests {
         let others = [cell(100.0, 100, 1_000_000), cell(50.0, 300, 2_000_000)];
         let others: Vec<&Cell> = others.iter().collect();
         assert!((rate(&others).unwrap() - 400.0 / 7.0).abs() < 1e-9);
-        let mut late = cell(100.0, 100, 10_000_000);
-        late.metrics.other.insert("host_lateness_ns".into(), Estimate { value: 2e6, ci95: None, n: 100 });
-        assert_eq!((rate(&[&late]).map(f64::round), quantile(&[&late], 0.5)), (Some(125.0), Some(8_000_000)));
         row.hold(&cell(57.0, 100, 2_000_000), &others);
         assert_eq!(row.line(), "| a1 | 100.0 % of 1 | 100.0 % of 1 | - |");
         row.hold(&cell(80.0, 100, 1_000_000), &others);

@@ -36,13 +36,12 @@ pub struct Medium<'a> {
 impl Medium<'_> {
     /// Attaches one: a built-in profile by its name, another by its file.
     pub fn attach<'a>(program: &'a Program, profile: &str) -> Result<Medium<'a>> {
-        Medium::with_seed(program, profile, SEED)
+        Medium::with(program, profile, &[&format!("--seed={SEED}")])
     }
 
-    /// The same with chances of its own.
-    pub fn with_seed<'a>(program: &'a Program, profile: &str, seed: u64) -> Result<Medium<'a>> {
-        let seed = format!("--seed={seed}");
-        let output = Command::new(&program.0).args(["sim", "attach", profile, "--background", &seed]).stdin(Stdio::null()).output()?;
+    /// The same with other flags of `sim attach`.
+    pub fn with<'a>(program: &'a Program, profile: &str, flags: &[&str]) -> Result<Medium<'a>> {
+        let output = Command::new(&program.0).args(["sim", "attach", profile, "--background"]).args(flags).stdin(Stdio::null()).output()?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim());
         Ok(Medium { program, node: String::from_utf8(output.stdout)?.trim().to_owned() })
     }

@@ -1,11 +1,14 @@
 //! What the way to an attached medium takes: block layer, loop device, FUSE, and back.
 
+use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use device::{Device, Request};
 use ring::{EngineChoice, Expect, OpenOptions, RealDevice, Settings};
+use serde::{Deserialize, Serialize};
 
 use super::server::TRIAL;
 use super::timeline::{Asked, LONGEST_BYTES};
@@ -17,14 +20,14 @@ const SIZES: [u64; 2] = [4096, LONGEST_BYTES as u64];
 const TIMES: [usize; 2] = [201, 51];
 
 /// What the harness takes for a request, measured while the medium takes a time that is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HarnessCost {
     read: Line,
     write: Line,
 }
 
 /// A time that grows with size.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Line {
     ns: f64,
     ns_per_byte: f64,
@@ -46,7 +49,7 @@ impl HarnessCost {
     /// Measures it on a loop device whose server takes [`TRIAL`] for everything and keeps nothing.
     pub fn measure(node: &Path) -> Result<HarnessCost> {
         let settings = Settings { engine: EngineChoice::Psync, ..Settings::default() };
-        let expect = Expect::Block { number: std::fs::metadata(node)?.rdev() };
+        let expect = Expect::Block { number: fs::metadata(node)?.rdev() };
         let mut device = RealDevice::open(&OpenOptions { path: node.to_owned(), writable: true, expect, settings })?;
         device.prepare(1, LONGEST_BYTES)?;
         let largest = SIZES[1].min(device.facts().capacity_bytes);
@@ -55,6 +58,20 @@ impl HarnessCost {
             Ok(Line::through(small_ns, median_ns(&mut device, request(0, 0, largest), TIMES[1])?))
         };
         Ok(HarnessCost { read: line(Request::read)?, write: line(Request::write)? })
+    }
+
+    /// What stands in this file, as JSON; measured, and written to it, where there is none.
+    pub fn known(file: Option<&Path>, node: &Path) -> Result<HarnessCost> {
+        let Some(file) = file else { return HarnessCost::measure(node) };
+        match fs::read(file) {
+            Ok(text) => serde_json::from_slice(&text).with_context(|| file.display().to_string()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let cost = HarnessCost::measure(node)?;
+                fs::write(file, serde_json::to_vec(&cost)?).with_context(|| file.display().to_string())?;
+                Ok(cost)
+            }
+            Err(error) => Err(error).with_context(|| file.display().to_string()),
+        }
     }
 
     /// What it takes for this request, in nanoseconds.

@@ -29,6 +29,7 @@ use queue::Queue;
 use server::Server;
 use timeline::Timeline;
 
+use crate::cli::AttachFlags;
 use crate::exit::{OrExit, Result, refuse, usage};
 
 /// How long programs that look at every new device (udev, desktops) may keep one open.
@@ -53,8 +54,8 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// Attaches a fresh medium; `in_background`: whoever started us has gone on.
-    pub fn new(profile: &Profile, options: Options, in_background: bool) -> Result<Attached> {
+    /// Attaches a fresh medium.
+    pub fn new(profile: &Profile, options: Options, flags: &AttachFlags) -> Result<Attached> {
         check_machine()?;
         let leftovers = Place::clean_up().or_internal()?;
         let mut remarks: Vec<String> = leftovers.iter().map(|left| format!("left of a killed one: {left:#}")).collect();
@@ -63,7 +64,7 @@ impl Attached {
         // A loop device passes zeroing on as a discard; a medium that does not read zeros after one must not get it.
         let discards = facts.discards && profile.spec().medium.unwritten == Blank::Zeros;
         let timeline = Timeline::new(device).or_internal()?;
-        let berth = Berth::make(profile.name(), in_background).or_internal()?;
+        let berth = Berth::make(profile.name(), flags.served).or_internal()?;
         let server = Server::mount(berth.mount_point(), FILE, facts.capacity_bytes, discards, timeline);
         let server = server.with_context(|| format!("FUSE does not mount at {}", berth.mount_point().display())).or_internal()?;
         let block_bytes = if facts.logical_block_bytes == 512 { 0 } else { facts.logical_block_bytes };
@@ -78,7 +79,7 @@ impl Attached {
         }
         let queue = Queue::describe(node.path(), profile).or_internal()?;
         remarks.extend(urgent().err().map(|why| format!("times below a millisecond may be wrong on a busy machine: {why}")));
-        let cost = settled(|| HarnessCost::measure(node.path())).or_internal()?;
+        let cost = settled(|| HarnessCost::known(flags.way.as_deref(), node.path())).or_internal()?;
         server.start(cost);
         Ok(Attached { _queue: queue, node, server, berth, remarks, capacity_bytes: facts.capacity_bytes, way_ns: cost.small_read_ns() })
     }

@@ -34,7 +34,7 @@ pub fn attach(flags: &AttachFlags) -> Result {
         return in_background(flags);
     }
     let stop = signals::listen()?;
-    let attached = Attached::new(&profile, Options { seed: flags.seed, capacity, keep_data: true }, flags.served)?;
+    let attached = Attached::new(&profile, Options { seed: flags.seed, capacity, keep_data: true }, flags)?;
     // The path alone on standard output, for scripts; everything else beside it.
     crate::say_text!("{}", introduction(&profile, &attached, flags.served));
     print(&format!("{}\n", attached.path().display()))?;
@@ -122,6 +122,7 @@ fn in_background(flags: &AttachFlags) -> Result {
     let mut command = Command::new(std::env::current_exe().context("our own program is not found").or_internal()?);
     command.args(["sim", "attach", "--served", "--seed", &flags.seed.to_string(), &flags.profile]);
     flags.size.iter().for_each(|size| _ = command.args(["--size", size]));
+    flags.way.iter().for_each(|way| _ = command.arg("--way").arg(way));
     // A group of its own: the terminal's Ctrl-C is not for it.
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().context("the server does not start").or_internal()?;
