@@ -197,12 +197,13 @@ fn seen_out_of_order(record: &Record, linear: &[Step], first: u64) -> Option<Cau
             ((bytes / random.rate.value - bytes / yardstick(linear)?.0) / merge_s, bytes >= au, MERGED * bytes / au, au)
         }
         (histogram, au) => {
+            let au = au.unwrap_or(LARGEST_AU);
             let stalled_s = stalled_s(histogram.as_ref()?, 0.0, STALLED * merge_s) + left_out_s(random.rate.cell, random.rate.value);
             let within = &linear[..linear.partition_point(|step| step.units < first)];
             let paused_s = bytes * paused_s_per_byte(record, STALLED * merge_s, within, bytes);
             let merges = (stalled_s - paused_s).max(0.0) / merge_s;
-            let fewest = (MERGED * bytes / au.unwrap_or(LARGEST_AU).clamp(SMALLEST_AU, LARGEST_AU)).max(STALLED);
-            (merges, true, fewest, au.unwrap_or(LARGEST_AU))
+            let fewest = (MERGED * bytes / au.clamp(SMALLEST_AU, LARGEST_AU)).max(STALLED);
+            (merges, true, fewest, au)
         }
     };
     Some(if enough && merges < fewest { Cause::Cache(merges.max(0.0) * au / bytes) } else { Cause::OpenUnits })
