@@ -174,16 +174,22 @@ struct Medium<'a> {
     random: Random,
 }
 
-/// Which I/O, and how much of it: until so many are done, or so much time has gone by.
+/// How much I/O: until so many are done, or so much time has gone by.
 #[derive(Clone, Copy)]
 struct Length {
     ops: u64,
     ns: u64,
+    /// I/Os in flight.
+    lanes: u32,
 }
 
 impl Length {
     fn ops(ops: u64) -> Length {
-        Length { ops, ns: u64::MAX }
+        Length { ops, ns: u64::MAX, lanes: 1 }
+    }
+
+    fn time(ns: u64) -> Length {
+        Length { ops: u64::MAX, ns, lanes: 1 }
     }
 }
 
@@ -228,7 +234,7 @@ impl<'a> Medium<'a> {
             self.device.idle(REST_NS);
         }
         if is_for_ever && cooling_ns(self.profile) > 0 {
-            self.work(Length { ops: u64::MAX, ns: 2 * cooling_ns(self.profile) }, &mut |_| {});
+            self.work(Length::time(2 * cooling_ns(self.profile)), &mut |_| {});
         }
     }
 
@@ -245,9 +251,9 @@ impl<'a> Medium<'a> {
         let is_found = self.found.state == State::Found;
         let ops = if self.writes() && is_found { START_OPS.min(self.found.start_bytes / block_bytes).max(1) } else { START_OPS };
         let length = match self.found.state {
-            State::Found if is_hot => Length { ops, ns: START_NS },
+            State::Found if is_hot => Length { ns: START_NS, ..Length::ops(ops) },
             // Whole cycles of hot and cool.
-            State::Sustained if is_hot => Length { ops: u64::MAX, ns: 3 * cooling_ns(self.profile) },
+            State::Sustained if is_hot => Length::time(3 * cooling_ns(self.profile)),
             _ => Length::ops(ops),
         };
         let begin_ns = self.device.now();
@@ -255,8 +261,9 @@ impl<'a> Medium<'a> {
         self.device.now() - begin_ns
     }
 
-    /// The cell's own I/O.
+    /// The cell's own I/O, as many in flight as the cell has.
     fn work(&mut self, length: Length, see: &mut dyn FnMut(u64)) {
+        let length = Length { lanes: self.params.threads * self.params.queue_depth, ..length };
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         let (op, align_bytes) = if self.writes() { (Op::Write, block_bytes) } else { (Op::Read, SECTOR_BYTES) };
         let content = self.params.content.unwrap_or(Content::Incompressible);
@@ -273,12 +280,11 @@ impl<'a> Medium<'a> {
         }
     }
 
-    /// Keeps as many I/Os in flight as the cell does, and shows the latency of each that succeeds.
+    /// Keeps so many I/Os in flight, and shows the latency of each that succeeds.
     fn run(&mut self, op: Op, content: Content, length: Length, next: &mut dyn FnMut(u32) -> Option<Extent>, see: &mut dyn FnMut(u64)) {
-        let lanes = if op == Op::Read { self.params.threads * self.params.queue_depth } else { 1 };
         let begin_ns = self.device.now();
         let (mut asked, mut done) = (0, Vec::<Completion>::new());
-        let mut free: Vec<u32> = (0..lanes).collect();
+        let mut free: Vec<u32> = (0..length.lanes).collect();
         loop {
             while let Some(slot) = free.pop() {
                 let is_over = asked >= length.ops || self.device.now() - begin_ns >= length.ns;
@@ -290,7 +296,7 @@ impl<'a> Medium<'a> {
                 self.device.submit(request).expect("the span lies on the medium");
                 asked += 1;
             }
-            if free.len() == lanes as usize {
+            if free.len() == length.lanes as usize {
                 return;
             }
             self.device.reap(1, &mut done).expect("a simulated device always knows its I/Os");

@@ -252,7 +252,7 @@ impl Work<'_, '_> {
         let rule = self.rule(FAST_MIN_NS.min(left_ns) / expected_ns.max(1));
         // A medium that has shown a rare slow write may need hours for its certainty.
         let is_slow = rule.min_events < FAST_MIN_OPS;
-        let (max_ops, max_ns) = if is_slow { (rule.min_events * 2, left_ns) } else { (u64::MAX, left_ns.min(FAST_MIN_NS * 3 / 2)) };
+        let (max_ops, max_ns) = if is_slow { (rule.min_events * 3 / 2, left_ns) } else { (u64::MAX, left_ns.min(FAST_MIN_NS * 3 / 2)) };
         let limits = Limits { max_ops, max_bytes: self.cell.setting("total_bytes") as u64, ..Limits::certain(rule, max_ns) };
         let load = Load { lanes: self.cell.params.threads, ..self.load(block_bytes, "data") };
         let mut order = once_each(self.span, block_bytes, self.bench.random("order"));
