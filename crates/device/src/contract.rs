@@ -1,6 +1,6 @@
 //! What every device must do.
 
-use record::{Content, Path, Standstill, Sync};
+use record::{Content, Lateness, Path, Standstill, Sync};
 
 use crate::IoError;
 
@@ -156,9 +156,8 @@ pub trait Device {
         Vec::new()
     }
 
-    /// How late the host has woken a thread since `from_ns` that wants to run every few milliseconds, on average, in nanoseconds: what the host may have added
-    /// to each I/O. `None` where nobody looks, or not for long enough.
-    fn lateness_ns(&mut self, _from_ns: u64) -> Option<u64> {
+    /// How late the host has woken a thread since `from_ns` that wants to run every few milliseconds: what the host may have added to each I/O. `None` where nobody looks, or not for long enough.
+    fn lateness(&mut self, _from_ns: u64) -> Option<Lateness> {
         None
     }
 
@@ -201,8 +200,8 @@ macro_rules! through_a_pointer {
             fn standstills(&mut self, from_ns: u64) -> Vec<Standstill> {
                 (**self).standstills(from_ns)
             }
-            fn lateness_ns(&mut self, from_ns: u64) -> Option<u64> {
-                (**self).lateness_ns(from_ns)
+            fn lateness(&mut self, from_ns: u64) -> Option<Lateness> {
+                (**self).lateness(from_ns)
             }
             fn look_at_data(&mut self, looked_at: bool) {
                 (**self).look_at_data(looked_at)

@@ -214,7 +214,7 @@ fn chance(seed: u64, number: u64) -> u32 {
 }
 
 impl<D: Device> Device for FaultInjection<D> {
-    forward!(facts now prepare buffer idle cpu_ns standstills lateness_ns look_at_data);
+    forward!(facts now prepare buffer idle cpu_ns standstills lateness look_at_data);
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let number = self.ops;

@@ -44,9 +44,9 @@ macro_rules! forward {
             self.inner.look_at_data(looked_at)
         }
     };
-    (@ lateness_ns) => {
-        fn lateness_ns(&mut self, from_ns: u64) -> Option<u64> {
-            self.inner.lateness_ns(from_ns)
+    (@ lateness) => {
+        fn lateness(&mut self, from_ns: u64) -> Option<record::Lateness> {
+            self.inner.lateness(from_ns)
         }
     };
     (@ standstills) => {

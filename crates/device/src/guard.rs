@@ -140,8 +140,8 @@ impl<D: Device> Device for ExtentGuard<D> {
         self.inner.standstills(from_ns)
     }
 
-    fn lateness_ns(&mut self, from_ns: u64) -> Option<u64> {
-        self.inner.lateness_ns(from_ns)
+    fn lateness(&mut self, from_ns: u64) -> Option<record::Lateness> {
+        self.inner.lateness(from_ns)
     }
     fn look_at_data(&mut self, looked_at: bool) {
         self.inner.look_at_data(looked_at)

@@ -23,7 +23,7 @@ impl<D: Device> ReadOnlyGuard<D> {
 }
 
 impl<D: Device> Device for ReadOnlyGuard<D> {
-    forward!(now prepare buffer reap idle drop_caches cpu_ns standstills lateness_ns look_at_data);
+    forward!(now prepare buffer reap idle drop_caches cpu_ns standstills lateness look_at_data);
 
     fn facts(&self) -> &Facts {
         &self.facts
@@ -63,7 +63,7 @@ impl<D: Device> WriteBudget<D> {
 }
 
 impl<D: Device> Device for WriteBudget<D> {
-    forward!(facts now prepare buffer reap idle drop_caches cpu_ns standstills lateness_ns look_at_data);
+    forward!(facts now prepare buffer reap idle drop_caches cpu_ns standstills lateness look_at_data);
 
     #[inline]
     fn submit(&mut self, request: Request) -> Result<(), IoError> {

@@ -47,7 +47,7 @@ impl<D: Device> Tracing<D> {
 }
 
 impl<D: Device> Device for Tracing<D> {
-    forward!(facts now prepare buffer cpu_ns standstills lateness_ns look_at_data);
+    forward!(facts now prepare buffer cpu_ns standstills lateness look_at_data);
 
     fn submit(&mut self, request: Request) -> Result<(), IoError> {
         let result = self.inner.submit(request);

@@ -20,7 +20,7 @@ pub mod units;
 
 pub use activity::{Activity, Counters, Flow, Flushed, Sample, Served};
 pub use cell::{Cell, Content, Direction, Estimate, FAILED_BY, Latency, Metrics, Params, Path, Pattern, Region, Stop, Sync};
-pub use disturbance::{DISTURBED_SHARE, Disturbance, Standstill};
+pub use disturbance::{DISTURBED_SHARE, Disturbance, Lateness, Standstill};
 pub use fingerprint::{Fingerprint, Mark};
 pub use flag::{Bound, Flag};
 pub use histogram::{Histogram, HistogramError};

@@ -54,7 +54,7 @@ const SEEN: &str = "as seen";
 /// but no interval.
 fn is_fact(name: &str) -> bool {
     ["worst_", "longest_", "max_", "min_", "slowest_", "replay_"].iter().any(|prefix| name.starts_with(prefix))
-        || ["debt_ns", "cpu_ns_per_io", "host_lateness_ns"].contains(&name)
+        || ["debt_ns", "cpu_ns_per_io", "host_lateness_ns", "host_lateness_p99_ns"].contains(&name)
 }
 
 /// One estimate of a cell.

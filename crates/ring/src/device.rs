@@ -274,8 +274,8 @@ impl Device for RealDevice {
         Some(cpu_ns())
     }
 
-    fn lateness_ns(&mut self, from_ns: u64) -> Option<u64> {
-        lateness::mean_since(from_ns)
+    fn lateness(&mut self, from_ns: u64) -> Option<record::Lateness> {
+        lateness::wakings_since(from_ns)
     }
 
     fn standstills(&mut self, from_ns: u64) -> Vec<record::Standstill> {

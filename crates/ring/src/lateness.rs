@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use record::Standstill;
+use record::{Lateness, Standstill};
 
 use crate::clock::now_ns;
 use crate::priority::Ahead;
@@ -81,12 +81,20 @@ fn exact_timers() {
     }
 }
 
-/// How late the thread woke since `from_ns`, on average, in nanoseconds; `None` of fewer than 20 wakings.
-pub fn mean_since(from_ns: u64) -> Option<u64> {
+/// How late the thread woke since `from_ns`; `None` of fewer than 20 wakings.
+pub fn wakings_since(from_ns: u64) -> Option<Lateness> {
     let seen = seen()?.lock().unwrap_or_else(PoisonError::into_inner);
     let first = seen.wakings.partition_point(|(at_ns, _)| *at_ns <= from_ns);
-    let n = seen.wakings.len() - first;
-    (n >= FEWEST_WAKINGS).then(|| seen.wakings.range(first..).map(|(_, late_ns)| late_ns).sum::<u64>() / n as u64)
+    let mut late: Vec<u64> = seen.wakings.range(first..).map(|(_, late_ns)| *late_ns).collect();
+    drop(seen);
+    (late.len() >= FEWEST_WAKINGS).then(|| lateness(&mut late))
+}
+
+/// Of so many wakings, of which there is one at least; their order is lost.
+fn lateness(late_ns: &mut [u64]) -> Lateness {
+    let rank = (late_ns.len() * 99).div_ceil(100) - 1;
+    let mean_ns = late_ns.iter().sum::<u64>() / late_ns.len() as u64;
+    Lateness { mean_ns, p99_ns: *late_ns.select_nth_unstable(rank).1 }
 }
 
 /// Those that ended after `from_ns`, oldest first; what goes on at this moment is waited for.
@@ -120,6 +128,14 @@ mod tests {
         assert!(seen.iter().all(|stall| stall.to_ns > from_ns && stall.to_ns - stall.from_ns >= LATE_NS), "{seen:?}");
         assert!(seen.is_sorted_by_key(|stall| stall.from_ns));
         thread::sleep(Duration::from_millis(500));
-        assert!(mean_since(from_ns).is_none_or(|late_ns| late_ns < LATE_NS) && mean_since(now_ns()).is_none());
+        assert!(wakings_since(from_ns).is_none_or(|late| late.mean_ns < LATE_NS && late.p99_ns < LATE_NS));
+        assert_eq!(wakings_since(now_ns()), None);
+    }
+
+    #[test]
+    fn one_of_a_hundred_wakings_is_later_than_the_p99() {
+        let mut late_ns: Vec<u64> = (1..=200).rev().collect();
+        assert_eq!(lateness(&mut late_ns), Lateness { mean_ns: 100, p99_ns: 198 });
+        assert_eq!(lateness(&mut [7; 20]), Lateness { mean_ns: 7, p99_ns: 7 });
     }
 }

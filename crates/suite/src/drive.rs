@@ -143,7 +143,7 @@ pub(crate) fn drive<'a>(
         let stalls = device.standstills(started_ns);
         tally.leave_out(&stalls);
     }
-    tally.lateness_ns = device.lateness_ns(started_ns).unwrap_or(0);
+    tally.lateness = device.lateness(started_ns).unwrap_or_default();
     tally.cpu_ns = device.cpu_ns().zip(cpu_before).map(|(after, before)| after.saturating_sub(before));
     if load.direction == Direction::Write {
         pulse.wrote(tally.bytes);

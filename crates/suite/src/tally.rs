@@ -2,8 +2,8 @@
 
 use device::{Completion, IoError};
 use record::units::SECOND_NS;
-use record::{Axis, Disturbance, Estimate, Flag, Histogram, Latency, Metrics, Series, Standstill, Stop};
-use stats::{Drift, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample};
+use record::{Axis, Disturbance, Estimate, Flag, Histogram, Latency, Lateness, Metrics, Series, Standstill, Stop};
+use stats::{Drift, Interval, QuantileEstimator, RareEvents, RateEstimator, StopRule, Windows, smallest_sample};
 
 use crate::Outcome;
 
@@ -44,8 +44,8 @@ pub struct Tally {
     pub idle_ns: u64,
     /// Processor time used, in nanoseconds, where there is a processor.
     pub cpu_ns: Option<u64>,
-    /// How late the host woke whoever waited, on average, in nanoseconds: so much of each I/O may be its doing.
-    pub lateness_ns: u64,
+    /// How late the host woke whoever waited: so much of each I/O may be its doing.
+    pub lateness: Lateness,
     /// I/Os that took no time at all.
     pub zero_latencies: u64,
     /// Longest I/O in nanoseconds, exactly.
@@ -83,7 +83,7 @@ impl Default for Tally {
             with_host_ns: 0,
             in_flight: 1,
             cpu_ns: None,
-            lateness_ns: 0,
+            lateness: Lateness::default(),
             zero_latencies: 0,
             worst_ns: 0,
             stop: Stop::Ops,
@@ -197,8 +197,10 @@ impl Tally {
         if let Some(share) = self.host_share() {
             metrics.other.insert("host_share".into(), Estimate { value: share, ci95: None, n: self.ops });
         }
-        if self.lateness_ns > 0 {
-            metrics.other.insert("host_lateness_ns".into(), Estimate { value: self.lateness_ns as f64, ci95: None, n: self.ops });
+        for (name, late_ns) in [("host_lateness_ns", self.lateness.mean_ns), ("host_lateness_p99_ns", self.lateness.p99_ns)] {
+            if late_ns > 0 {
+                metrics.other.insert(name.into(), Estimate { value: late_ns as f64, ci95: None, n: self.ops });
+            }
         }
         if let Some(cpu_ns) = self.cpu_ns {
             metrics.other.insert("cpu_ns_per_io".into(), Estimate { value: cpu_ns as f64 / self.ops as f64, ci95: None, n: self.ops });
@@ -209,7 +211,7 @@ impl Tally {
     /// How many times faster the medium may be than it was seen, as the host woke late: at most twice.
     fn without_lateness(&self) -> f64 {
         let mean_ns = self.busy_ns as f64 / self.ops.max(1) as f64;
-        let late_ns = self.lateness_ns as f64 / f64::from(self.in_flight.max(1));
+        let late_ns = self.lateness.mean_ns as f64 / f64::from(self.in_flight.max(1));
         mean_ns / (mean_ns - late_ns).max(mean_ns / 2.0)
     }
 
@@ -219,12 +221,15 @@ impl Tally {
         (self.idle_ns > 0).then(|| self.idle_ns as f64 / wall_ns.max(1) as f64)
     }
 
-    /// The latencies in figures, percentiles with their intervals.
+    /// The latencies in figures, percentiles with their intervals, which reach to what the medium may take without the host: p50 less the mean lateness, but half
+    /// of it at least; p99 less the lateness of one waking of a hundred, but the lower end of p50 at least.
     fn latency(&self) -> Latency {
         let interval = |share: f64| self.quantiles.quantile(share).and_then(|estimate| estimate.ci95);
-        let named = [("p50", 0.5), ("p99", 0.99)].into_iter().filter_map(|(name, share)| Some((name, interval(share)?)));
-        let low_ns = |low: f64| (low - self.lateness_ns as f64).max(low / 2.0).round() as u64;
-        let ci95 = named.map(|(name, ci)| (name.to_owned(), [low_ns(ci.low), ci.high.round() as u64])).collect();
+        let without = |ci: Interval, late_ns: u64, least_ns: f64| [(ci.low - late_ns as f64).max(least_ns), ci.high];
+        let p50 = interval(0.50).map(|ci| without(ci, self.lateness.mean_ns, ci.low / 2.0));
+        let p99 = p50.and_then(|[least_ns, _]| Some(without(interval(0.99)?, self.lateness.p99_ns, least_ns)));
+        let named = [("p50", p50), ("p99", p99)].into_iter().filter_map(|(name, ci)| Some((name.to_owned(), ci?)));
+        let ci95 = named.map(|(name, ci)| (name, ci.map(|ns| ns.round() as u64))).collect();
         Latency { ci95, ..latency(&self.histogram, self.worst_ns) }
     }
 
@@ -383,19 +388,33 @@ mod tests {
     /// On a busy host reads of less than 5 ms lay in the interval in 7 % of cases: the host's share was not in it.
     #[test]
     fn what_the_host_may_have_added_is_in_the_interval() {
-        let of = |lateness_ns: u64| {
+        let of = |mean_ns: u64| {
             let mut tally = Tally::under(None, 1);
             (0..4000).for_each(|turn| tally.count(&done(turn * 1_000_000, turn * 1_000_000 + 600_000 + turn % 7 * 1000), 4096, true));
-            tally.lateness_ns = lateness_ns;
+            tally.lateness = Lateness { mean_ns, p99_ns: 10 * mean_ns };
             let metrics = tally.metrics();
-            assert_eq!(metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value), lateness_ns as f64);
-            (metrics.iops.unwrap().ci95.unwrap(), metrics.latency_ns.unwrap().ci95["p50"])
+            assert_eq!(metrics.other.get("host_lateness_ns").map_or(0.0, |late| late.value), mean_ns as f64);
+            let [p50, p99] = ["p50", "p99"].map(|name| metrics.latency_ns.as_ref().unwrap().ci95[name]);
+            (metrics.iops.unwrap().ci95.unwrap(), p50, p99)
         };
-        let ([low, high], _) = of(0);
-        let ([late_low, late_high], p50) = of(100_000);
+        let ([low, high], ..) = of(0);
+        let ([late_low, late_high], p50, p99) = of(100_000);
         assert!(low == late_low && high < 1700.0 && (1950.0..2050.0).contains(&late_high), "{high} {late_high}");
         assert!((495_000..510_000).contains(&p50[0]), "{p50:?}");
+        assert_eq!(p99[0], p50[0], "no p99 is less than what half of them take");
         assert!(of(9_000_000).0[1] < 2.05 * high, "at most half of it is the host's");
+    }
+
+    /// Of 4 KiB reads on a quiet host, three p99 of twelve lay above that of the medium: some of the slowest were slow as the host woke late.
+    #[test]
+    fn what_the_host_may_have_added_to_the_slowest_is_in_the_interval_of_p99() {
+        let mut tally = Tally::under(None, 1);
+        let took_ns = |turn: u64| if turn.is_multiple_of(50) { 5_000_000 } else { 600_000 };
+        (0..4000).for_each(|turn| tally.count(&done(turn * 6_000_000, turn * 6_000_000 + took_ns(turn)), 4096, true));
+        let p99 = |tally: &Tally| tally.latency().ci95["p99"];
+        let quiet = p99(&tally);
+        tally.lateness = Lateness { mean_ns: 50_000, p99_ns: 1_500_000 };
+        assert_eq!(p99(&tally), [quiet[0] - 1_500_000, quiet[1]]);
     }
 
     /// 1,638,400 reads took 547 ms by the wall clock, of which nothing was under way for 68 ms: 3.0 M a second, not 3.42 M.
