@@ -10,7 +10,7 @@
 
 use record::units::KIB;
 use record::{Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Stop, Sync};
-use stats::{RateEstimator, Verdict};
+use stats::{RateEstimator, StopRule, Verdict};
 
 use super::durable::{Durable, File, PAGE_BYTES, Step, ground, written_bytes};
 use super::stretch;
@@ -54,6 +54,8 @@ const CHECKPOINT: &[Step] = &[
 ];
 /// Share of the time that is kept for it.
 const CHECKPOINT_SHARE: f64 = 0.35;
+/// Fewer tell nothing, however alike they are: what a commit makes the medium put off may come once in fifty of them.
+const LEAST_COMMITS: u64 = 200;
 /// Commits before those that count.
 const WARM_UP_COMMITS: u64 = 2;
 
@@ -112,7 +114,7 @@ impl Test for Commit {
         }
         let mut outcome = work.outcome;
         outcome.end(stop, None);
-        commits.tell(&mut outcome);
+        commits.tell(cell.setting("certainty"), &mut outcome);
         outcome
     }
 }
@@ -130,7 +132,7 @@ struct Commits {
 impl Commits {
     /// Commits until the rate is certain; why it ended.
     fn measure(&mut self, cell: &PlannedCell, is_wal: bool, work: &mut Durable<'_, '_>) -> Stop {
-        let rule = certainty(cell.setting("certainty"), cell.setting("min_ns") as u64);
+        let rule = StopRule { min_events: LEAST_COMMITS, ..certainty(cell.setting("certainty"), cell.setting("min_ns") as u64) };
         let all = cell.setting("commits") as u64 + WARM_UP_COMMITS;
         let (steps, share) = if is_wal { (OF_WAL, CHECKPOINT_SHARE) } else { (OF_ROLLBACK, 0.0) };
         let kept_ns = (work.bench.allotted_ns as f64 * share) as u64;
@@ -157,7 +159,7 @@ impl Commits {
     }
 
     /// Puts commits a second and their latencies into the cell.
-    fn tell(self, outcome: &mut Outcome) {
+    fn tell(self, certainty: f64, outcome: &mut Outcome) {
         let cell = &mut outcome.cell;
         let (n, total_ns) = (self.rate.events(), self.rate.total_ns());
         if n == 0 || total_ns == 0 {
@@ -172,7 +174,7 @@ impl Commits {
         cell.elapsed_ns = total_ns + self.checkpoint_ns;
         match estimate {
             None => cell.flags.push(Flag::TooFewSamples { n }),
-            Some(rate) if cell.stop == Stop::Time => {
+            Some(rate) if cell.stop == Stop::Time && rate.relative_half_width() > certainty => {
                 cell.flags.push(Flag::NotConverged { relative_half_width: rate.relative_half_width() });
             }
             _ => {}
@@ -213,6 +215,18 @@ mod tests {
         assert!((rate / (1000.0 / (0.02 * (1.0 + 0.03 / 4.0))) - 1.0).abs() < 0.01, "{rate}");
     }
 
+    /// Thirty commits, all alike, said 9.78 a second (9.64 to 9.93) of a card that does 9.1; 12 of 30 intervals held the truth.
+    #[test]
+    fn what_comes_once_in_a_hundred_commits_is_met() {
+        let mut number = 0;
+        let merges = move |_: &device::Request, _| {
+            number += 1;
+            if number % 2100 == 0 { 3000 * MILLISECOND_NS } else { MILLISECOND_NS }
+        };
+        let rate = Bed::raw(GIB, merges).run(&["commit form=rollback max_time=30s"]).cell("commit/1").metrics.iops.unwrap();
+        assert!(rate.n >= 200 && rate.ci95.unwrap()[0] < 20.0, "{rate:?}");
+    }
+
     #[test]
     fn it_is_certain_or_says_that_it_is_not_and_ends_in_time() {
         // The last commit ends when it ends: up to three merges of 0.9 s.
@@ -221,7 +235,7 @@ mod tests {
                 let iops = cell.metrics.iops.unwrap();
                 assert!(cell.elapsed_ns as f64 / 1e9 < most_s, "{profile}: {} s", cell.elapsed_ns as f64 / 1e9);
                 assert!(
-                    cell.stop == Stop::Converged || !cell.flags.is_empty() || cell.stop == Stop::Ops,
+                    cell.stop != Stop::Time || !cell.flags.is_empty() || iops.ci95.unwrap()[1] < 1.06 * iops.value,
                     "{profile}: {iops:?} {:?}",
                     cell.stop
                 );
