@@ -142,7 +142,7 @@ impl Row {
     }
 
     fn count(&mut self, what: usize, cell: &Cell, interval: [f64; 2], truth: f64) {
-        let [low, high, truth] = [interval[0], interval[1], truth].map(printed);
+        let [low, high, truth] = [interval[0], interval[1], truth].map(three_digits);
         self.coverage[what].count([low, high], truth);
         if !(low..=high).contains(&truth) {
             self.wrong.push(format!("{} {}: {low} to {high}, in truth {truth}", cell.id, FIGURES[what].name()));
@@ -223,8 +223,8 @@ fn by_id(runs: impl Iterator<Item = Result<Vec<Cell>>>) -> Result<BTreeMap<Strin
     Ok(by_id)
 }
 
-/// With three digits.
-fn printed(value: f64) -> f64 {
+/// As it is printed.
+fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
@@ -288,7 +288,7 @@ mod tests {
     fn a_run_is_held_against_virtual_time_and_what_the_way_makes_of_it() {
         let mut row = Row { profile: "a1".into(), coverage: Default::default(), wrong: Vec::new() };
         // Printed they are the same.
-        assert_eq!(printed(1_016_872.0), printed(1_017_598.0));
+        assert_eq!(three_digits(1_016_872.0), three_digits(1_017_598.0));
         // 100 in a second and 300 in six are 400 in seven.
         let model = [cell(100.0, 100, 1_000_000), cell(50.0, 300, 2_000_000)];
         let model: Vec<&Cell> = model.iter().collect();
