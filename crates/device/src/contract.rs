@@ -156,7 +156,8 @@ pub trait Device {
         Vec::new()
     }
 
-    /// How late the host has woken a thread since `from_ns` that wants to run every few milliseconds: what the host may have added to each I/O. `None` where nobody looks, or not for long enough.
+    /// How late the host has woken a thread since `from_ns` that wants to run every few milliseconds: what the host may have added to each
+    /// I/O. `None` where nobody looks, or not for long enough.
     fn lateness(&mut self, _from_ns: u64) -> Option<Lateness> {
         None
     }

@@ -10,7 +10,7 @@
 use record::units::{KIB, SECOND_NS};
 use record::{Axis, Estimate, Flag, Histogram, Pattern, PlannedCell, Region, Series, Standstill, Stop, Sync};
 
-use stats::{RateEstimator, Verdict};
+use stats::{RateEstimator, StopRule, Verdict};
 
 use super::durable::{Durable, PAGE_BYTES, Step, ground, written_bytes};
 use super::stretch;
@@ -110,13 +110,12 @@ fn paced(work: &mut Durable<'_, '_>, lines: &mut Lines, pace_ns: u64, paced_ns: 
 
 /// Lines one right after the other until their rate is certain; why it ended, if it was not its own doing.
 fn in_a_row(work: &mut Durable<'_, '_>, lines: &mut Lines) -> Option<Stop> {
-    let rule = certainty(CERTAINTY, SECOND_NS / 2);
+    let rule = StopRule { min_events: LEAST_IN_A_ROW, ..certainty(CERTAINTY, SECOND_NS / 2) };
     for _ in 0..MOST_IN_A_ROW {
         if work.bench.must_stop() {
             return Some(Stop::Interrupted);
         }
-        let is_certain =
-            || lines.rate.events() >= LEAST_IN_A_ROW && rule.judge(lines.rate.total_ns(), &lines.rate, None) == Verdict::Converged;
+        let is_certain = || rule.judge(lines.rate.total_ns(), &lines.rate, None) == Verdict::Converged;
         if work.bench.time_left_ns() == 0 || is_certain() {
             return None;
         }
