@@ -19,6 +19,7 @@ use device::{Completion, Device, Filler, Request};
 use record::{Content, Histogram};
 use ring::{EngineChoice, Expect, FileIdentity, OpenOptions, RealDevice, Settings};
 use serde_json::Value;
+use stats::Random;
 
 use crate::section;
 
@@ -288,15 +289,10 @@ fn looking_cpu_ns() -> Result<u64> {
     bail!("nothing looks at the host")
 }
 
-/// Uniform block offsets (SplitMix64).
+/// Uniform block offsets.
 fn random_offsets(blocks: u64) -> impl FnMut() -> u64 {
-    let mut state = SEED;
-    move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((u128::from(x ^ x >> 31) * u128::from(blocks)) >> 64) as u64 * BLOCK_BYTES
-    }
+    let mut random = Random::new(SEED);
+    move || random.below(blocks) * BLOCK_BYTES
 }
 
 /// Rate and processor time for each I/O from fio's JSON.

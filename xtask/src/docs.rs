@@ -1,20 +1,22 @@
 //! The reference pages: what can be typed, from the flags themselves, and what is measured, from the tests themselves.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Arg, Command, CommandFactory};
 use flashmark::cli::Cli;
 use suite::catalogue::CATALOGUE;
 use suite::{Needs, Test};
 
 use crate::generated::{Flags, settle};
+use crate::tidy::headings;
 
 /// Writes or compares both pages.
 pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     settle(root, "docs/command-line.md", &command_line(), "docs", flags)?;
-    settle(root, "docs/tests.md", &tests(), "docs", flags)
+    settle(root, "docs/tests.md", &tests(root)?, "docs", flags)
 }
 
 /// The command line as a page.
@@ -84,24 +86,31 @@ fn spelled(argument: &Arg) -> String {
 }
 
 /// The tests as a page.
-fn tests() -> String {
+fn tests(root: &Path) -> Result<String> {
     let mut page = "# The tests\n\nMade by `cargo xtask docs` from the tests themselves. The defaults are the published values; a suite file changes them for \
                     a suite, `--set TEST.SETTING=VALUE` for a run. What each number means and how far it can be trusted stands in \
                     [methodology.md](methodology.md).\n"
         .to_owned();
-    CATALOGUE.iter().for_each(|test| describe_test(*test, &mut page));
-    page
+    for test in CATALOGUE {
+        describe_test(*test, &source_links(root, test.source())?, &mut page);
+    }
+    Ok(page)
 }
 
-fn describe_test(test: &dyn Test, page: &mut String) {
-    let _ = write!(
-        page,
-        "\n## {}\n\n{}.\n\n{} Source: {} ([sources](sources.md)).\n\n",
-        test.name(),
-        sentence(test.about()),
-        needs(test.needs()),
-        test.source()
-    );
+/// Sources of a test, paths of docs/field/ with their headings and others with commas between, as links with the titles of their headings.
+fn source_links(root: &Path, sources: &str) -> Result<String> {
+    let link = |source: &str| -> Result<String> {
+        let Some(place) = source.strip_prefix("docs/") else { return Ok(source.to_owned()) };
+        let (file, anchor) = place.split_once('#').with_context(|| format!("'{source}' names no heading"))?;
+        let page = fs::read_to_string(root.join("docs").join(file)).with_context(|| format!("'{source}' is not there"))?;
+        let title = headings(&page).find(|(_, known)| known == anchor).with_context(|| format!("'{source}' has no such heading"))?.0;
+        Ok(format!("[{title}]({place})"))
+    };
+    Ok(sources.split(", ").map(link).collect::<Result<Vec<_>>>()?.join(", "))
+}
+
+fn describe_test(test: &dyn Test, sources: &str, page: &mut String) {
+    let _ = write!(page, "\n## {}\n\n{}.\n\n{} Source: {sources}.\n\n", test.name(), sentence(test.about()), needs(test.needs()));
     page.push_str("| setting | default | meaning |\n|---|---|---|\n");
     for setting in test.settings() {
         let _ = writeln!(page, "| `{}` | `{}` | {} |", setting.name, setting.default, setting.about.replace('|', "\\|"));
@@ -167,7 +176,7 @@ mod unit_tests {
 
     #[test]
     fn every_command_and_every_test_has_its_section() {
-        let (commands, tests) = (command_line(), tests());
+        let (commands, tests) = (command_line(), tests(crate::root()).unwrap());
         for command in Cli::command().get_subcommands() {
             assert!(commands.contains(&format!("\n## flashmark {}\n", command.get_name())), "{}", command.get_name());
         }

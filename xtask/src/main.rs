@@ -7,6 +7,7 @@ mod bench;
 mod docs;
 mod footprint;
 mod generated;
+mod mutants;
 mod pages;
 mod released;
 mod schema;
@@ -21,6 +22,27 @@ use std::path::Path;
 use clap::Parser as _;
 
 fn main() -> anyhow::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
-    tasks::run(root, tasks::Task::parse())
+    tasks::run(root(), tasks::Task::parse())
+}
+
+/// The checkout.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use generated::Flags;
+
+    #[test]
+    fn the_project_keeps_its_rules() {
+        tidy::run(root()).unwrap();
+    }
+
+    #[test]
+    fn the_documents_made_from_the_code_are_what_the_code_says() {
+        schema::run(root(), &Flags { check: true }).unwrap();
+        docs::run(root(), &Flags { check: true }).unwrap();
+    }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 
-use crate::{agree, agree_work, attached, bench, docs, footprint, generated, pages, schema, tidy, torture, truth};
+use crate::{agree, agree_work, attached, bench, docs, footprint, generated, mutants, pages, schema, tidy, torture, truth};
 
 /// The workspace's own tools.
 #[derive(Parser)]
@@ -34,6 +34,8 @@ pub enum Task {
     Truth(truth::Flags),
     /// Kills, stops, unplugs and cuts the power, at random and often, and counts what is lost; the table of docs/reliability.md. Needs root.
     Torture(torture::Flags),
+    /// Writes wrong constants and comparisons into a copy of the sources, one at a time, and sees whether the tests notice.
+    Mutants(mutants::Flags),
     /// Measures how large the program is, how fast it starts, how much memory a run takes.
     Footprint(footprint::Flags),
 }
@@ -53,6 +55,7 @@ pub fn run(root: &Path, task: Task) -> anyhow::Result<()> {
         Task::Bench(flags) => bench::run(root, &flags),
         Task::Truth(flags) => truth::run(root, &flags),
         Task::Torture(flags) => torture::run(root, &flags),
+        Task::Mutants(flags) => mutants::run(root, &flags),
         Task::Footprint(flags) => footprint::run(root, &flags),
     }
 }

@@ -3,6 +3,7 @@
 //! [`ROOMS`] is the import table of ARCHITECTURE.md as data. A rule is a function from the project's text to faults; each fault says
 //! which file, what was found, and why the rule exists, so that whoever meets one can judge whether the rule or the code is wrong.
 
+mod citations;
 mod layers;
 mod papers;
 mod project;
@@ -15,6 +16,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+pub use citations::headings;
 use project::Project;
 
 /// A crate with a wall around it: `crates/<name>`.
@@ -53,7 +55,7 @@ pub const ROOMS: &[Room] = &[
     },
     Room {
         name: "device",
-        imports: &["record"],
+        imports: &["record", "stats"],
         tests_import: &[],
         never: &["std::fs", "std::net", "std::thread", CLOCK, WALL_CLOCK, PRINT, EPRINT],
         because: "the contract must hold for every backend, in real and in virtual time",
@@ -69,7 +71,7 @@ pub const ROOMS: &[Room] = &[
     },
     Room {
         name: "sim",
-        imports: &["device", "record"],
+        imports: &["device", "record", "stats"],
         tests_import: &[],
         never: &["std::fs", "std::net", "std::thread", CLOCK, WALL_CLOCK, PRINT, EPRINT],
         because: "a simulated medium runs in virtual time: same profile and seed, same bytes, on every machine",
@@ -112,7 +114,7 @@ pub const ROOMS: &[Room] = &[
     Room {
         name: "store",
         imports: &["record"],
-        tests_import: &[],
+        tests_import: &["stats"],
         never: &["std::net", PRINT, EPRINT],
         because: "it keeps what it is given; a server has its own room",
         clippy: false,
@@ -128,7 +130,7 @@ pub const ROOMS: &[Room] = &[
     Room {
         name: "site",
         imports: &["store", "report", "findings", "record"],
-        tests_import: &[],
+        tests_import: &["stats"],
         never: &[],
         because: "it faces the network; what could touch a medium is not linked into it",
         clippy: false,
@@ -190,6 +192,9 @@ const RULES: &[Rule] = &[
     papers::architecture_names_every_room,
     papers::the_changelog_is_open,
     papers::no_machine_is_named,
+    citations::what_is_cited_of_the_field_is_there,
+    citations::links_between_documents_lead_there,
+    citations::nothing_is_cited_by_key,
 ];
 
 fn faults(project: &Project) -> Vec<Fault> {

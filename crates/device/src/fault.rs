@@ -2,6 +2,7 @@
 
 use crate::forward::forward;
 use crate::{Completion, Device, Extent, IoError, IoErrorKind, Op, Request, Slot};
+use stats::Random;
 
 /// What an I/O that fails takes, in nanoseconds: not nothing, so that a loop that retries moves the clock.
 const FAILURE_NS: u64 = 1_000_000;
@@ -205,12 +206,9 @@ fn gone(request: &Request) -> IoError {
     IoError::new(IoErrorKind::Gone, request, "no such device")
 }
 
-/// A number below a million for the `number`-th I/O (SplitMix64).
+/// A number below a million for the `number`-th I/O.
 fn chance(seed: u64, number: u64) -> u32 {
-    let mut x = seed.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((x ^ x >> 31) % 1_000_000) as u32
+    (Random::after(seed, number).bits() % 1_000_000) as u32
 }
 
 impl<D: Device> Device for FaultInjection<D> {

@@ -1,7 +1,7 @@
 //! The contract of a device, its guards and wrappers, and what is written to it.
 //!
 //! A *device* is the software object that does I/O to a medium. This room defines what one must do ([`Device`]), wraps any of
-//! them ([`ExtentGuard`], [`ReadOnlyGuard`], [`WriteBudget`], [`Tracing`], and the faults in [`fault`]), and makes and checks the data
+//! them ([`ExtentGuard`], [`WriteBudget`], [`Tracing`], and the faults in [`fault`]), and makes and checks the data
 //! that goes over it ([`content`], [`stamp`]). It must never know which backend is behind a device, test names, or standard output.
 
 pub mod conformance;
@@ -23,7 +23,7 @@ pub use content::Filler;
 pub use contract::{Completion, Device, Facts, Op, Request, Slot};
 pub use error::{IoError, IoErrorKind};
 pub use guard::{Extent, ExtentGuard, Extents};
-pub use limits::{ReadOnlyGuard, WriteBudget};
+pub use limits::WriteBudget;
 pub use memory::MemoryDevice;
 pub use pauses::{Pauses, Pausing};
 pub use sector::{SECTOR_BYTES, Sector};

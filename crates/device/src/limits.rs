@@ -1,42 +1,7 @@
-//! Guards that limit how much is written: nothing at all, or no more than was announced.
+//! A guard that limits how much is written: no more than was announced.
 
 use crate::forward::forward;
-use crate::{Device, Facts, IoError, IoErrorKind, Op, Request};
-
-/// Lets nothing through that changes the medium: what a raw device gets without `--erase`.
-pub struct ReadOnlyGuard<D> {
-    inner: D,
-    facts: Facts,
-}
-
-impl<D: Device> ReadOnlyGuard<D> {
-    /// Guards `inner`.
-    pub fn new(inner: D) -> Self {
-        let facts = Facts { read_only: true, ..inner.facts().clone() };
-        ReadOnlyGuard { inner, facts }
-    }
-
-    /// Gives the device back.
-    pub fn into_inner(self) -> D {
-        self.inner
-    }
-}
-
-impl<D: Device> Device for ReadOnlyGuard<D> {
-    forward!(now prepare buffer reap idle drop_caches cpu_ns standstills lateness look_at_data);
-
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    #[inline]
-    fn submit(&mut self, request: Request) -> Result<(), IoError> {
-        if request.modifies() {
-            return Err(IoError::new(IoErrorKind::Refused, &request, "this medium is open for reading only"));
-        }
-        self.inner.submit(request)
-    }
-}
+use crate::{Device, IoError, IoErrorKind, Op, Request};
 
 /// Lets no more than so many bytes be written: what the plan announced, so that no mistake of ours wears a medium out.
 /// Discards carry no data and are not counted.
@@ -151,15 +116,6 @@ mod tests {
             prop_assert_eq!(written + left, sectors * SECTOR);
             let others = |request: &&Request| request.op != Op::Write;
             prop_assert_eq!(reached.iter().copied().filter(others).count(), requests.iter().filter(others).count());
-        }
-
-        #[test]
-        fn nothing_that_changes_a_read_only_medium_reaches_it(requests in proptest::collection::vec(any_request(), 0..60)) {
-            let mut device = ReadOnlyGuard::new(traced_medium());
-            prop_assert!(device.facts().read_only);
-            issue_all(&mut device, &requests);
-            let log = device.into_inner();
-            prop_assert!(that_reached_the_medium(log.log()).all(|request| matches!(request.op, Op::Read | Op::Flush)));
         }
     }
 }

@@ -7,6 +7,8 @@
 //!
 //! This layout is a format: a medium filled by one version is verified by the next. Its known answers are tested below.
 
+use stats::Random;
+
 /// Bytes of a sector, whatever the medium's logical block is.
 pub const SECTOR_BYTES: usize = 512;
 
@@ -28,9 +30,10 @@ const STEP_64: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) struct Keys([u64; 4]);
 
 impl Keys {
-    /// The four round keys of a seed (its SplitMix64 sequence).
+    /// The four round keys of a seed: the first numbers drawn from it.
     pub fn new(seed: u64) -> Keys {
-        Keys([1, 2, 3, 4].map(|n: u64| finalise(seed.wrapping_add(STEP_64.wrapping_mul(n)))))
+        let mut random = Random::new(seed);
+        Keys([(); 4].map(|()| random.bits()))
     }
 
     /// The name of a sector: a four-round Feistel network over (sector, pass and tag).
@@ -96,13 +99,6 @@ fn round(half: u64, key: u64) -> u64 {
     x ^= x >> 32;
     x = x.wrapping_mul(0xd6e8_feb8_6659_fd93);
     x ^ x >> 29
-}
-
-/// SplitMix64's output function.
-fn finalise(mut x: u64) -> u64 {
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::Filler;
 use crate::content::sector_number;
 use crate::sector::{Keys, SECTOR_BYTES, Sector};
 
-/// Up to this many wrong bits a sector counts as the one expected, slightly damaged (f3's tolerance, flash.md C1).
+/// Up to this many wrong bits a sector counts as the one expected, slightly damaged (f3's tolerance, docs/field/counterfeits.md#f3probe).
 const TOLERATED_BITS: u32 = 7;
 
 /// What a sector that should hold this run's data really holds. The first four are f3's good, changed, overwritten and corrupted.

@@ -52,7 +52,7 @@ fn alignment(record: &Record) -> Option<Finding> {
             None => Draft::info("advice-alignment", format!("Let partitions begin at multiples of {whole}. {why}")),
         }
         .note(format!("command (erases everything): {command}"))
-        .note("flash.md B2")
+        .note("docs/field/allocation-units.md#known-sizes")
         .done(),
     )
 }
@@ -67,7 +67,7 @@ fn aligned(au_bytes: u64) -> u64 {
 fn unaligned() -> Finding {
     let statement =
         "Its allocation unit was not found, so where partitions should begin is not known: at a multiple of what the maker says it is.";
-    Draft::info("advice-alignment", statement).note("flash.md B2").done()
+    Draft::info("advice-alignment", statement).note("docs/field/allocation-units.md#known-sizes").done()
 }
 
 /// Segments of F2FS; a section is a number of them.

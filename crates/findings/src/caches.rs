@@ -7,7 +7,7 @@ use crate::draft::Draft;
 use crate::figure::{self, Figure, LARGE_SPAN, Ratio, size};
 use crate::{open_aus, throttling};
 
-/// A small span this much faster than a large one is cached (flash.md C2).
+/// A small span this much faster than a large one is cached (docs/field/cheats.md#cheats-and-caches).
 const SPAN_RATIO: f64 = 3.0;
 
 /// `span-cache` and `slc-cache`.
@@ -39,7 +39,7 @@ fn combined(record: &Record) -> Option<Finding> {
         );
         Draft::warning("span-cache", statement)
             .figures([&own])
-            .note(format!("{}: the last places again: {} a second (n {}); told from {SPAN_RATIO} times on (flash.md C2)", own.cell.id, significant(again.value), again.n))
+            .note(format!("{}: the last places again: {} a second (n {}); told from {SPAN_RATIO} times on (docs/field/cheats.md#cheats-and-caches)", own.cell.id, significant(again.value), again.n))
             .done()
     })
 }
@@ -152,7 +152,14 @@ fn span_cache(record: &Record) -> Option<Finding> {
     let lines = spans.iter().map(|(span, figure)| format!("span {}: {figure}", size(*span)));
     let open = open_bytes.map(|bytes| format!("open allocation units explain up to {}", size(bytes)));
     let bounds = format!("cache_bytes {} (between {last_fast} and {first_slow})", estimate.round());
-    Some(draft.notes(lines).note(bounds).notes(open).note(format!("{ratio}; told from {SPAN_RATIO} on (flash.md C2)")).done())
+    Some(
+        draft
+            .notes(lines)
+            .note(bounds)
+            .notes(open)
+            .note(format!("{ratio}; told from {SPAN_RATIO} on (docs/field/cheats.md#cheats-and-caches)"))
+            .done(),
+    )
 }
 
 /// How much of a span is cached, from the spans that are too large: in a span of s a cache of c is missed in 1 - c/s of all cases, and a miss takes as long
@@ -180,7 +187,7 @@ pub(crate) struct Cliff {
     pub levels: Vec<(f64, f64)>,
 }
 
-/// A step of a quarter is one; neighbouring stretches that differ by less are one level (flash.md F4).
+/// A step of a quarter is one; neighbouring stretches that differ by less are one level (docs/field/statistics.md#change-points).
 const STEP: f64 = 1.25;
 
 /// The levels of a rate along something: (end on the first axis, rate). Change points cut it into stretches of at least 8 windows; those that
@@ -372,7 +379,11 @@ fn slc_cliff(record: &Record) -> Option<Finding> {
             line
         })
         .collect();
-    let why = format!("levels of '{}' over {} windows; told from a step of a quarter on (flash.md F4)", series.name, series.points.len());
+    let why = format!(
+        "levels of '{}' over {} windows; told from a step of a quarter on (docs/field/statistics.md#change-points)",
+        series.name,
+        series.points.len()
+    );
     Some(Draft::warning("slc-cache", statement).note(heat).notes(levels).note(format!("cache_bytes {}", found.at.round())).note(why).done())
 }
 

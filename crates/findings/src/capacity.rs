@@ -1,4 +1,4 @@
-//! Whether the medium has the capacity it says, from the probe and from a full verification (flash.md C1, peers.md wish 14).
+//! Whether the medium has the capacity it says, from the probe and from a full verification (docs/field/counterfeits.md#f3probe, docs/field/peers.md#fake-damaged-or-reader).
 
 use record::units::Bytes;
 use record::{Cell, Finding, Record};
@@ -137,17 +137,17 @@ fn has(cell: &Cell, real: Option<u64>) -> String {
 fn how(cell: &Cell) -> Vec<String> {
     let bytes = |name| number(cell, name).map(|bytes| bytes as u64);
     let read = bytes("overwhelmed_bytes").map_or_else(
-        || "marks at random places all over the medium were read back (flash.md C1)".to_owned(),
+        || "marks at random places all over the medium were read back (docs/field/counterfeits.md#f3probe)".to_owned(),
         |cache| {
             format!(
-                "marks at random places all over the medium were read back after {} had been written elsewhere; a fake that remembers more would escape (flash.md C1)",
+                "marks at random places all over the medium were read back after {} had been written elsewhere; a fake that remembers more would escape (docs/field/counterfeits.md#f3probe)",
                 Bytes(cache)
             )
         },
     );
     let restored = bytes("restored_bytes").map(|restored| match bytes("unrestored_bytes") {
         Some(lost) if lost > 0 => {
-            format!("of {} that were overwritten, {} could not be put back as they were", Bytes(restored + lost), Bytes(lost))
+            format!("of {} that were overwritten, {} could not be put back as they were", Bytes(restored.saturating_add(lost)), Bytes(lost))
         }
         _ => format!("{} that were overwritten were put back", Bytes(restored)),
     });
@@ -236,7 +236,13 @@ fn verify(record: &Record) -> Option<Finding> {
         "overwritten sectors hold data that was written to another address, or the data of an earlier write: a medium that is smaller than it says does that".to_owned()
     });
     let left = (left_bytes > 0).then(|| format!("not read back: {}", Bytes(left_bytes)));
-    Some(draft.note(parts).notes([bad, folded, left].into_iter().flatten()).note("sectors of 512 bytes (flash.md C1)").done())
+    Some(
+        draft
+            .note(parts)
+            .notes([bad, folded, left].into_iter().flatten())
+            .note("sectors of 512 bytes (docs/field/counterfeits.md#f3probe)")
+            .done(),
+    )
 }
 
 /// Parts that were to be read back.

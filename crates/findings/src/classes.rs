@@ -1,5 +1,5 @@
 //! Speed classes: which the medium reaches, which its registers and its box promise, what was tested of each, and what was not
-//! (peers.md wish 11).
+//! (docs/field/peers.md#class-test).
 
 use record::units::{Bytes, BytesPerSecond, Iops, KIB};
 use record::{Claims, Finding, Record, Severity};
@@ -21,7 +21,7 @@ enum Standing {
     Untested,
 }
 
-/// In flight where a class was defined with a command queue: A2 is what a card does with all 32 places of it taken (flash.md D1). A1 asks for one
+/// In flight where a class was defined with a command queue: A2 is what a card does with all 32 places of it taken (docs/field/classes.md#minimum-rates). A1 asks for one
 /// at a time.
 const QUEUE: u64 = 32;
 
@@ -145,7 +145,7 @@ fn conditions(record: &Record) -> Vec<String> {
         None => "not known",
     };
     vec![
-        "tested: writes in sequence over data that lies there, at least to the end of what the suite wrote; not tested: directory updates in between, free allocation units (flash.md D1)".to_owned(),
+        "tested: writes in sequence over data that lies there, at least to the end of what the suite wrote; not tested: directory updates in between, free allocation units (docs/field/classes.md#minimum-rates)".to_owned(),
         format!("A1 asks for one I/O at a time; A2 is defined with a command queue, which is {queue}, and only {QUEUE} in flight can show that it is missed"),
     ]
 }

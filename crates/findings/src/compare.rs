@@ -1,8 +1,8 @@
 //! Several media side by side: which is faster at what, by how much, where the curves cross, and what of the hosts could explain it
-//! (peers.md wishes 12 and 21).
+//! (docs/field/peers.md#host-side, docs/field/peers.md#statistics).
 //!
 //! Runs of the same medium are repeats of one another; with two or more of each, their variance decides whether a difference is one
-//! (flash.md F6). With a single run the intervals of its figures do, which know nothing of differences between runs, and that is said.
+//! (docs/field/statistics.md#comparing-runs). With a single run the intervals of its figures do, which know nothing of differences between runs, and that is said.
 
 use record::{Medium, Record};
 use serde::Serialize;
@@ -224,7 +224,7 @@ fn point(block_bytes: u64, a: &[Figure], b: &[Figure]) -> Option<Point> {
     Some(Point { block_bytes, a: ma, b: mb, ratio, ci95, judgement })
 }
 
-/// What a single run each allows to say: a difference of less than 10 % is noise between runs (flash.md F6).
+/// What a single run each allows to say: a difference of less than 10 % is noise between runs (docs/field/statistics.md#comparing-runs).
 fn single(ratio: f64, ci95: Option<[f64; 2]>) -> Judgement {
     match ci95 {
         Some([low, _]) if low > 1.0 && ratio > 1.1 => Judgement::Faster,

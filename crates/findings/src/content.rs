@@ -1,4 +1,4 @@
-//! Controllers that compress or recognise data: what a benchmark that writes zeros measures of them (flash.md C2).
+//! Controllers that compress or recognise data: what a benchmark that writes zeros measures of them (docs/field/cheats.md#cheats-and-caches).
 
 use record::units::significant;
 use record::{Axis, Cell, Content, Finding, Record};
@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio};
 use crate::gate;
 
-/// Easy data this much faster than incompressible data is no accident (flash.md C2).
+/// Easy data this much faster than incompressible data is no accident (docs/field/cheats.md#cheats-and-caches).
 const TELLING: f64 = 1.15;
 /// And the interval must leave out differences as small as this, which order and wear can make.
 const AT_LEAST: f64 = 1.05;
@@ -89,7 +89,7 @@ fn strongest(pairs: Vec<Pair<'_>>) -> Option<Pair<'_>> {
 }
 
 fn told(id: &str, pair: &Pair, statement: String) -> Finding {
-    let asked = format!("{}; told from {TELLING} on (flash.md C2)", pair.ratio);
+    let asked = format!("{}; told from {TELLING} on (docs/field/cheats.md#cheats-and-caches)", pair.ratio);
     Draft::warning(id, statement).figures([&pair.easy, &pair.hard]).note(asked).surely(pair.ratio.above(AT_LEAST)).done()
 }
 

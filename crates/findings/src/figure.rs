@@ -194,7 +194,7 @@ fn one_at_a_time<'a>(record: &'a Record, test: &'a str, block_bytes: u64) -> Opt
     Figure::of(cell, "iops").filter(|figure| figure.ci95.is_some())
 }
 
-/// Spans from here on stand for the medium as a system uses it (flash.md C2: at least 512 MiB; `quick` has 256).
+/// Spans from here on stand for the medium as a system uses it (docs/field/cheats.md#cheats-and-caches: at least 512 MiB; `quick` has 256).
 pub(crate) const LARGE_SPAN: u64 = 256 << 20;
 /// A smaller one does where none is so many times as large.
 const NARROW: u64 = 4;

@@ -1,4 +1,4 @@
-//! What a flush says of itself: whether it can be true that data is safe (flash.md C2, E1).
+//! What a flush says of itself: whether it can be true that data is safe (docs/field/cheats.md#cheats-and-caches, docs/field/ftl.md#nand).
 
 use record::units::{MIB, Nanos};
 use record::{Cell, Finding, Record};
@@ -9,7 +9,7 @@ use crate::{gate, throttling};
 
 /// Data that is durable at so many times the rate the medium can write at all is not on flash: the grain of both figures is a fifth.
 const IMPLAUSIBLE: f64 = 1.5;
-/// No flash programs a page in less, of whatever kind (flash.md E1: SLC 200 us); half of it for parts that are faster. A flush that has anything to
+/// No flash programs a page in less, of whatever kind (docs/field/ftl.md#nand: SLC 200 us); half of it for parts that are faster. A flush that has anything to
 /// write takes as much longer than one that has nothing.
 const FASTEST_PROGRAM_NS: f64 = 100_000.0;
 
@@ -175,7 +175,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             })
         }
     };
-    Some(draft.note("a flush that empties a cache takes 0.1 ms more than one with nothing to do, for certain (flash.md C2, E1)").done())
+    Some(draft.note("a flush that empties a cache takes 0.1 ms more than one with nothing to do, for certain (docs/field/cheats.md#cheats-and-caches, docs/field/ftl.md#nand)").done())
 }
 
 #[cfg(test)]

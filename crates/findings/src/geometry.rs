@@ -1,4 +1,4 @@
-//! What lies inside: the allocation unit and the page by read timing (flash.md B3.1), cross-checked with what the registers declare (B3.2).
+//! What lies inside: the allocation unit and the page by read timing (docs/field/allocation-units.md#size-from-reads), cross-checked with what the registers declare (docs/field/allocation-units.md#declared-size).
 //! Writing shows the rest: [`open_aus`](crate::open_aus) and [`write_unit`](crate::write_unit).
 
 use record::units::{GIB, KIB, MIB, Nanos};
@@ -11,9 +11,9 @@ use crate::likelihood;
 /// Sizes between which an allocation unit is looked for.
 const SMALLEST: f64 = (16 * KIB) as f64;
 const LARGEST: f64 = (96 * MIB) as f64;
-/// No allocation unit is smaller (flash.md B2); a step below is that of pages.
+/// No allocation unit is smaller (docs/field/allocation-units.md#known-sizes); a step below is that of pages.
 const SMALLEST_AU: u64 = 128 * KIB;
-/// A step that tells: so many nanoseconds (flash.md B3.1).
+/// A step that tells: so many nanoseconds (docs/field/allocation-units.md#size-from-reads).
 const STEP_NS: f64 = 25_000.0;
 
 /// Two levels fitted to the read times across boundaries of each size.
@@ -32,7 +32,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// Whether the step is large enough to be one (flash.md B3.1, validated on 48 listings of microSD cards).
+    /// Whether the step is large enough to be one (docs/field/allocation-units.md#size-from-reads, validated on 48 listings of microSD cards).
     pub fn is_visible(&self) -> bool {
         self.high_ns - self.low_ns > STEP_NS.max(3.0 * self.residual_ns) && self.high_ns > 1.25 * self.low_ns
     }
@@ -100,7 +100,7 @@ const PAGE_RESIDUALS: f64 = 5.0;
 const PAGE_SIDE: usize = 2;
 
 /// The page (or the pages programmed at once): the power of two up to 128 KiB that best divides the sizes below the allocation unit into those
-/// across whose boundary a read costs next to nothing and those where it costs 25 us, five residuals and half again more (flash.md B3.1).
+/// across whose boundary a read costs next to nothing and those where it costs 25 us, five residuals and half again more (docs/field/allocation-units.md#size-from-reads).
 pub fn fit_page(points: &[[f64; 2]]) -> Option<u64> {
     let visible = fit_levels(points).filter(|levels| levels.is_visible() && levels.size_bytes >= SMALLEST_AU);
     let au = visible.map_or(LARGEST as u64, |levels| levels.size_bytes);
@@ -183,12 +183,19 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     let confidence = visible.then_some(levels.confidence);
     let au = Draft::info("allocation-unit", statement).note(fit);
     let au = if visible { au.note(format!("au_bytes {}", levels.size_bytes)) } else { au };
-    let mut findings = vec![au.note("two levels; a step of 25 us, 3 residuals and a quarter (flash.md B3.1)").surely(confidence).done()];
+    let mut findings = vec![
+        au.note("two levels; a step of 25 us, 3 residuals and a quarter (docs/field/allocation-units.md#size-from-reads)")
+            .surely(confidence)
+            .done(),
+    ];
     if let Some(page) = fit_page(points) {
         let statement =
             format!("Pages, or the pages it programs at once, are {}: smaller writes cost as much as one of that size.", size(page));
         findings.push(
-            Draft::info("page", statement).note(format!("page_bytes {page}, from {}", figure::named(cell))).note("flash.md B3.1").done(),
+            Draft::info("page", statement)
+                .note(format!("page_bytes {page}, from {}", figure::named(cell)))
+                .note("docs/field/allocation-units.md#size-from-reads")
+                .done(),
         );
     }
     findings
@@ -236,7 +243,7 @@ mod tests {
 
     #[test]
     fn levels_seen_on_survey_cards() {
-        // flash.md B3.1, levels of card 2 (>= 4M 320-374, 2M..16K 57-68, <= 8K < 10), 10 (233/72), 21 (445/260), 29 (only the 16K step).
+        // docs/field/allocation-units.md#size-from-reads, levels of card 2 (>= 4M 320-374, 2M..16K 57-68, <= 8K < 10), 10 (233/72), 21 (445/260), 29 (only the 16K step).
         check(
             &powers(2 * KIB, &[4.0, 6.0, 9.0, 57.0, 60.0, 63.0, 61.0, 66.0, 68.0, 59.0, 62.0, 320.0, 350.0, 374.0, 341.0, 333.0]),
             Some(4 * MIB),

@@ -1,5 +1,5 @@
-//! What is the host's doing and not the medium's: limits of the link, settings that changed the number, impossible numbers (peers.md
-//! wishes 4 and 12).
+//! What is the host's doing and not the medium's: limits of the link, settings that changed the number, impossible numbers
+//! (docs/field/peers.md#impossible-numbers, docs/field/peers.md#host-side).
 
 use record::units::{BytesPerSecond, KIB, Nanos, significant};
 use record::{Cell, Finding, Flag, Record};
@@ -141,7 +141,12 @@ fn host(record: &Record) -> Option<Finding> {
     evidence.extend((!mode.is_empty()).then(|| format!("link: {mode}")));
     evidence.extend(queue.scheduler.map(|scheduler| format!("scheduler {scheduler}")));
     let statement = format!("The host may have limited it: {}.", limits.join("; "));
-    Some(Draft::warning("host", statement).notes(evidence).note("flash.md D1, D4, G6").done())
+    Some(
+        Draft::warning("host", statement)
+            .notes(evidence)
+            .note("docs/field/classes.md#minimum-rates, docs/field/linux-io.md#usb, docs/field/identity.md#host-facts")
+            .done(),
+    )
 }
 
 /// A dip from a block size on that does not fit the largest command of the link.
@@ -172,6 +177,6 @@ fn usb_split(record: &Record) -> Option<Finding> {
         } else {
             Draft::info("medium-dip", format!("{doing} of 128 KiB are {lost} % slower than of 64 KiB, and no split of commands explains it: it is the medium."))
         };
-        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("flash.md D4").surely(ratio.above(1.0 / DIP)).done())
+        Some(draft.figures([&whole, &dip]).figures(fits.as_ref()).note(ratio.to_string()).note("docs/field/linux-io.md#usb").surely(ratio.above(1.0 / DIP)).done())
     })
 }

@@ -10,7 +10,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
     [counterfeit(record), health(record)].into_iter().flatten().collect()
 }
 
-/// The fields of an SD card's CID register that tell (flash.md G1). The serial number stays out of every statement.
+/// The fields of an SD card's CID register that tell (docs/field/identity.md#registers). The serial number stays out of every statement.
 struct Cid {
     manufacturer: u8,
     oem: [u8; 2],
@@ -43,10 +43,10 @@ impl Cid {
     }
 }
 
-/// Manufacturers whose cards always carry these OEM ids (flash.md G2).
+/// Manufacturers whose cards always carry these OEM ids (docs/field/identity.md#manufacturer-ids).
 const OEMS: [(u8, &str, &[&str]); 2] = [(0x03, "SanDisk", &["SD", "PT"]), (0x74, "Transcend", &["JE", "JT", "J`", "J0"])];
 
-/// `counterfeit-hints`: registers like those of counterfeits (flash.md G3).
+/// `counterfeit-hints`: registers like those of counterfeits (docs/field/counterfeits.md#registers).
 fn counterfeit(record: &Record) -> Option<Finding> {
     let medium = &record.medium;
     // A reader that hides the card shows its own identity; an eMMC's register has another form.
@@ -66,7 +66,7 @@ fn counterfeit(record: &Record) -> Option<Finding> {
         "CID: manufacturer 0x{:02x}, OEM 0x{:02x}{:02x}, made {}-{:02}",
         cid.manufacturer, cid.oem[0], cid.oem[1], cid.year, cid.month
     );
-    Some(Draft::warning("counterfeit-hints", statement).note(register).note("flash.md G3").done())
+    Some(Draft::warning("counterfeit-hints", statement).note(register).note("docs/field/counterfeits.md#registers").done())
 }
 
 fn hints(cid: &Cid, capacity_bytes: Option<u64>, started: Option<&str>) -> Vec<String> {

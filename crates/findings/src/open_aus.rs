@@ -1,4 +1,4 @@
-//! How many allocation units can be written to in turn before every write costs a merge (flash.md B3.4, B3.5).
+//! How many allocation units can be written to in turn before every write costs a merge (docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit).
 
 use record::units::{MIB, significant};
 use record::{Cell, Finding, Record};
@@ -9,8 +9,8 @@ use crate::figure::{self, Figure, Ratio};
 
 /// The cliff: less than half the rate of one unit...
 const RATE: f64 = 0.5;
-/// ...and more than two and a half times the median latency. flash.md B3.4 has five times; units of 1 MiB that are copied fast cost only three
-/// (family Log4 of flash.md E2), and a median does not move that far by chance.
+/// ...and more than two and a half times the median latency. docs/field/allocation-units.md#open-units has five times; units of 1 MiB that are copied fast cost only three
+/// (family Log4 of docs/field/published-figures.md#survey-of-microsd-cards), and a median does not move that far by chance.
 const LATENCY: f64 = 2.5;
 
 /// Nothing makes writing to several units in turn this much faster than to one, but a medium that still paid for what came before.
@@ -92,7 +92,7 @@ fn limit(steps: &[Step]) -> Option<Limit> {
     })
 }
 
-/// The largest allocation unit that was seen (flash.md B2 has 12 MiB; one card of 24 MiB is known).
+/// The largest allocation unit that was seen (docs/field/allocation-units.md#known-sizes has 12 MiB; one card of 24 MiB is known).
 const LARGEST_AU: f64 = (24 * MIB) as f64;
 
 /// How many bytes the open allocation units hold at most: 0 where no limit is visible, so that none explains anything. `None` where it was not
@@ -229,7 +229,7 @@ fn not_at_rest(one: &Step, fastest: &Step) -> Finding {
         fastest.units,
         Ratio::of(&fastest.rate, &one.rate).text()
     );
-    Draft::info("open-units", statement).figures([&one.rate, &fastest.rate]).note("flash.md B3.4").done()
+    Draft::info("open-units", statement).figures([&one.rate, &fastest.rate]).note("docs/field/allocation-units.md#open-units").done()
 }
 
 fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
@@ -256,7 +256,13 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
                 );
                 let lines = steps.iter().map(|step| format!("{} in turn: {}", step.units, step.rate));
                 let paid = format!("{} merges for each unit written out of order, where open units pay one", significant(merges));
-                return Some(Draft::info("open-units", statement).notes(lines).note(paid).note("flash.md B3.4, B3.5").done());
+                return Some(
+                    Draft::info("open-units", statement)
+                        .notes(lines)
+                        .note(paid)
+                        .note("docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit")
+                        .done(),
+                );
             }
             let statement = format!(
                 "It keeps {count} {unit} open: writing to one more in turn makes each write {fall} times slower. Files written at once, and a journal, compete for them."
@@ -276,19 +282,19 @@ fn said(record: &Record, steps: &[Step]) -> Option<Finding> {
         draft
             .notes(measured)
             .notes(au)
-            .note("a cliff: less than half the rate and two and a half times the median latency (flash.md B3.4, E2)")
+            .note("a cliff: less than half the rate and two and a half times the median latency (docs/field/allocation-units.md#open-units, docs/field/published-figures.md#survey-of-microsd-cards)")
             .done(),
     )
 }
 
-/// Writing one open unit in random order against writing it in order (flash.md B3.5).
+/// Writing one open unit in random order against writing it in order (docs/field/allocation-units.md#order-inside-a-unit).
 fn order_matters(linear: &[Step], random: &[Step]) -> Option<Finding> {
     let one = |steps: &[Step]| steps.iter().position(|step| step.units == 1);
     let (ordered, mixed) = (&linear[one(linear)?].rate, &random[one(random)?].rate);
     let ratio = figure::Ratio::of(ordered, mixed);
     ratio.is_above(3.0).then(|| {
         let statement = format!("Even within a single allocation unit, writes out of order are {} times slower: it keeps a log of each unit that must be ascending.", significant(ratio.value));
-        Draft::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; flash.md B3.5, E2 family Log4")).surely(ratio.above(3.0)).done()
+        Draft::warning("open-units-random", statement).figures([ordered, mixed]).note(format!("{ratio}; docs/field/allocation-units.md#order-inside-a-unit, docs/field/published-figures.md#survey-of-microsd-cards family Log4")).surely(ratio.above(3.0)).done()
     })
 }
 
@@ -323,7 +329,7 @@ mod tests {
 
     #[test]
     fn cliffs_of_survey_cards() {
-        // Card 5: 5.1 MB/s in one unit, 903 ms a write past three (flash.md E2). Card 31: no cliff up to 7. Card 14: soft, no five times.
+        // Card 5: 5.1 MB/s in one unit, 903 ms a write past three (docs/field/published-figures.md#survey-of-microsd-cards). Card 31: no cliff up to 7. Card 14: soft, no five times.
         check(
             &[(1, 5.1e6, 12_800_000), (2, 5.1e6, 12_900_000), (3, 5.0e6, 13_000_000), (4, 72.6e3, 903_000_000)],
             Some(Limit::Between(3, 4)),

@@ -1,4 +1,4 @@
-//! Places that differ: the front of the medium against its middle, and the rate along all of it (flash.md B3.6, S1).
+//! Places that differ: the front of the medium against its middle, and the rate along all of it (docs/field/allocation-units.md#front-area, docs/field/classic-tools.md#rate-along-the-medium).
 
 use record::units::{GIB, significant};
 use record::{Axis, Cell, Finding, Record};
@@ -7,7 +7,7 @@ use crate::draft::Draft;
 use crate::figure::{self, Figure};
 use crate::gate;
 
-/// Units whose rates differ more are of another kind (flash.md B3.6).
+/// Units whose rates differ more are of another kind (docs/field/allocation-units.md#front-area).
 const DIFFERENT: f64 = 1.4;
 
 /// `front-area` and `along-the-medium`.
@@ -50,7 +50,7 @@ fn pieces(cell: &Cell, unit: u64) -> Vec<Piece> {
         .collect()
 }
 
-/// An area for tables begins in one of the first units; on real cards it is the first, the second, or both (flash.md B3.6).
+/// An area for tables begins in one of the first units; on real cards it is the first, the second, or both (docs/field/allocation-units.md#front-area).
 const FIRST_UNITS: u64 = 2;
 /// Of what lies between its ends, at least so much differs: a cache on the way may show where the area ends some MiB later than it does.
 const FILLED: f64 = 0.7;
@@ -134,7 +134,7 @@ fn front_area(record: &Record) -> Option<Finding> {
             .notes(lines)
             .notes(Figure::of(middle, "bps").map(|figure| figure.to_string()))
             .note(typical)
-            .note(format!("medians of pieces; told from {DIFFERENT} on (flash.md B3.6)"))
+            .note(format!("medians of pieces; told from {DIFFERENT} on (docs/field/allocation-units.md#front-area)"))
             .done(),
     )
 }

@@ -7,10 +7,10 @@ use crate::draft::Draft;
 use crate::figure::{self, Figure, Ratio, size};
 use crate::verdict::DISK_IOPS;
 
-/// So many random writes a second or fewer: every one costs the merge of an allocation unit (flash.md E2, family H3).
+/// So many random writes a second or fewer: every one costs the merge of an allocation unit (docs/field/published-figures.md#survey-of-microsd-cards, family H3).
 const MERGE_IOPS: f64 = 10.0;
 /// Small and larger writes with the ratio from which on it is no matter of bandwidth: four times the bytes cost at most four times the time,
-/// eight times at most eight (flash.md E2, F5).
+/// eight times at most eight (docs/field/published-figures.md#survey-of-microsd-cards, docs/field/statistics.md#sampling-random-writes).
 const BYPASSES: [(u64, u64, f64); 3] = [(4 * KIB, 16 * KIB, 5.0), (16 * KIB, 64 * KIB, 5.0), (512, 4 * KIB, 10.0)];
 /// A larger write that takes less is on no slow way.
 const SLOW_WAY_NS: f64 = 5e6;
@@ -54,7 +54,11 @@ fn yardstick(record: &Record) -> Option<Finding> {
         () if times < 1.0 => Draft::warning("random-write", statement).surely(below),
         () => Draft::info("random-write", statement).surely(above),
     };
-    let over_disk = format!("{} over the yardstick of 90 IOPS is {} (flash.md E3)", significant(weaker.value), significant(times));
+    let over_disk = format!(
+        "{} over the yardstick of 90 IOPS is {} (docs/field/published-figures.md#other-figures)",
+        significant(weaker.value),
+        significant(times)
+    );
     Some(draft.figures(&figures).note(over_disk).done())
 }
 
@@ -89,7 +93,7 @@ fn bypass(record: &Record) -> Option<Finding> {
     Some(
         Draft::warning("small-write-bypass", statement)
             .figures([&small, &large])
-            .note(format!("{ratio}; told from {limit} on (flash.md F5)"))
+            .note(format!("{ratio}; told from {limit} on (docs/field/statistics.md#sampling-random-writes)"))
             .surely(ratio.above(limit))
             .done(),
     )
@@ -117,5 +121,5 @@ fn amplification(record: &Record) -> Option<Finding> {
     );
     let draft =
         if factor >= 100.0 { Draft::warning("write-amplification", statement) } else { Draft::info("write-amplification", statement) };
-    Some(draft.figures([&small, &rate]).note("an upper bound: time that is spent otherwise counts as programming (flash.md B2, H)").done())
+    Some(draft.figures([&small, &rate]).note("an upper bound: time that is spent otherwise counts as programming (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)").done())
 }

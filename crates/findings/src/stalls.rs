@@ -1,4 +1,4 @@
-//! The longest single writes: what breaks loggers, databases and recordings (peers.md wish 5).
+//! The longest single writes: what breaks loggers, databases and recordings (docs/field/peers.md#worst-stall).
 //!
 //! One long write may be the host's doing. What is said of a medium rests on the third longest of a set of writes, so on three events at
 //! least; a longer one is told apart.
@@ -13,7 +13,7 @@ use crate::verdict::{SDHC_BYTES, writes};
 use crate::{figure, gate};
 
 /// Limits that stalls are counted against, in nanoseconds; the second and third are how long an SDHC and an SDXC card may be busy
-/// (peers.md wish 5).
+/// (docs/field/peers.md#worst-stall).
 const LIMITS_NS: [u64; 4] = [100_000_000, 250_000_000, 500_000_000, 1_000_000_000];
 /// So many events are no accident: fewer cannot be told from the host's.
 pub(crate) const EVENTS: usize = 3;

@@ -1,4 +1,4 @@
-//! What classes promise (flash.md D1). MB = 10^6 bytes.
+//! What classes promise (docs/field/classes.md#minimum-rates). MB = 10^6 bytes.
 
 /// What a class asks of a medium at the least.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ const fn sequential(name: &'static str, megabytes: u32, source: &'static str) ->
     Class { name, write_bps: megabytes as f64 * 1e6, read_bps: None, random: None, is_queued: false, source }
 }
 
-const SD: &str = "SD association; flash.md D1";
+const SD: &str = "SD association; docs/field/classes.md#minimum-rates";
 
 /// The classes of sequential writing, by family, the weakest first.
 pub(crate) const SPEED: [Class; 4] = [sequential("C2", 2, SD), sequential("C4", 4, SD), sequential("C6", 6, SD), sequential("C10", 10, SD)];
@@ -42,7 +42,7 @@ pub(crate) const ANDROID: Class = Class {
     read_bps: Some(15e6),
     random: Some([3.5e6 / 4096.0, 0.5e6 / 4096.0]),
     is_queued: false,
-    source: "Android Compatibility Definition 8.2; flash.md D1",
+    source: "Android Compatibility Definition 8.2; docs/field/classes.md#minimum-rates",
 };
 /// What the diagnostics of Raspberry Pi OS ask of a card: 10000 KB/s, 500 random writes, 1500 random reads.
 pub(crate) const RASPBERRY_PI: Class = Class {
@@ -51,5 +51,5 @@ pub(crate) const RASPBERRY_PI: Class = Class {
     read_bps: None,
     random: Some([1500.0, 500.0]),
     is_queued: false,
-    source: "sd_bench.fio of Raspberry Pi OS; flash.md D1",
+    source: "sd_bench.fio of Raspberry Pi OS; docs/field/classes.md#minimum-rates",
 };

@@ -1,4 +1,4 @@
-//! Heat told apart from a cache (flash.md C2): a cache falls once and stays down while it is written to; what is too hot is fast again as soon as
+//! Heat told apart from a cache (docs/field/cheats.md#cheats-and-caches): a cache falls once and stays down while it is written to; what is too hot is fast again as soon as
 //! it is cool, without a pause, and its falls go with the temperature where there is a thermometer. Without either, reading tells: what is hot reads as much
 //! more slowly as it writes, a full cache does not. And so does a pause: a cache cannot be emptied faster than the medium writes when the cache
 //! is full; heat does not ask how much was written.
@@ -10,7 +10,7 @@ use crate::caches::{self, cliff, first_fall, levels, longest_fills, without_dips
 use crate::draft::Draft;
 use crate::figure::{self, Figure};
 
-/// A step up or down of a quarter is one (flash.md F4).
+/// A step up or down of a quarter is one (docs/field/statistics.md#change-points).
 const STEP: f64 = 1.25;
 /// Degrees above the start that a medium has to reach before heat explains anything.
 const WARMER: f64 = 10.0;
@@ -264,7 +264,7 @@ pub(crate) fn conclude(record: &Record) -> Vec<Finding> {
             figure::quantity("bps", heat.fast_bps),
             figure::quantity("bps", heat.slow_bps)
         );
-        Draft::warning("throttling", statement).note(format!("{}: {}", figure::named(heat.cell), heat.evidence)).note("flash.md C2").done()
+        Draft::warning("throttling", statement).note(format!("{}: {}", figure::named(heat.cell), heat.evidence)).note("docs/field/cheats.md#cheats-and-caches").done()
     });
     hot.into_iter().chain(recovery(record)).collect()
 }
@@ -300,7 +300,12 @@ fn recovery(record: &Record) -> Option<Finding> {
         }
     }
     let statement = format!("Of its fast beginning a pause brings back {}.", said.join(", "));
-    (!said.is_empty() && !is_heat(record)).then(|| Draft::info("idle-recovery", statement).notes(lines).note("flash.md C2, F4").done())
+    (!said.is_empty() && !is_heat(record)).then(|| {
+        Draft::info("idle-recovery", statement)
+            .notes(lines)
+            .note("docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points")
+            .done()
+    })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Controllers tuned for a benchmark, and writes that do not fit their units (flash.md C2, B3.7).
+//! Controllers tuned for a benchmark, and writes that do not fit their units (docs/field/cheats.md#cheats-and-caches, docs/field/allocation-units.md#management-unit).
 
 use record::units::{KIB, Nanos, significant};
 use record::{Bound, Cell, Finding, Record};
@@ -93,7 +93,9 @@ fn pattern(record: &Record) -> Option<Finding> {
         Draft::info("pattern-cheat", format!("It may be tuned for a benchmark: {fact}; {why}."))
     };
     let draft = contrasts.iter().fold(draft, |draft, contrast| {
-        draft.figures([&contrast.tuned, &contrast.other]).note(format!("{}; told from {CHEAT} on (flash.md C2)", contrast.ratio))
+        draft
+            .figures([&contrast.tuned, &contrast.other])
+            .note(format!("{}; told from {CHEAT} on (docs/field/cheats.md#cheats-and-caches)", contrast.ratio))
     });
     Some(draft.done())
 }
@@ -171,13 +173,13 @@ fn misalignment(record: &Record) -> Option<Finding> {
     Some(
         Draft::warning("misalignment", statement)
             .figures([aligned, shifted])
-            .note(format!("{ratio}; told from {PENALTY} on (flash.md C2)"))
+            .note(format!("{ratio}; told from {PENALTY} on (docs/field/cheats.md#cheats-and-caches)"))
             .surely(ratio.above(PENALTY))
             .done(),
     )
 }
 
-/// `management-unit`: the smallest size whose aligned writes are free of a cost that shifted ones have (flash.md B3.7): it covers a whole
+/// `management-unit`: the smallest size whose aligned writes are free of a cost that shifted ones have (docs/field/allocation-units.md#management-unit): it covers a whole
 /// unit. Medians, because merges of allocation units come now and then.
 fn management_unit(record: &Record) -> Option<Finding> {
     if record.medium.rotational == Some(true) {
@@ -207,12 +209,12 @@ fn management_unit(record: &Record) -> Option<Finding> {
             .note(format!("management_unit_bytes {block}"))
             .note(line(aligned, aligned_ns))
             .note(line(shifted, shifted_ns))
-            .note("flash.md B3.7")
+            .note("docs/field/allocation-units.md#management-unit")
             .done(),
     )
 }
 
-/// `steady-state`: whether SNIA's rounds came to rest (flash.md D2).
+/// `steady-state`: whether SNIA's rounds came to rest (docs/field/snia-and-uflip.md#snia-pts).
 fn steady(record: &Record) -> Option<Finding> {
     let (cell, series) = figure::cells(record, "steady-state").find_map(|cell| {
         let rounds = cell.series.iter().find(|series| series.y == record::Axis::Iops && series.name.contains("round"))?;
@@ -244,7 +246,7 @@ fn steady(record: &Record) -> Option<Finding> {
     Some(
         draft
             .note(format!("{}: {} rounds", figure::named(cell), rounds.len()))
-            .note("five rounds within 20 %, their slope within 10 % (SNIA; flash.md D2)")
+            .note("five rounds within 20 %, their slope within 10 % (SNIA; docs/field/snia-and-uflip.md#snia-pts)")
             .done(),
     )
 }

@@ -1,5 +1,5 @@
 //! What uFLIP's patterns say of a medium: where random writes are cheap, how many rows it keeps apart, which order it minds, whether pauses
-//! help it, and how long its beginning deceives (flash.md D3).
+//! help it, and how long its beginning deceives (docs/field/snia-and-uflip.md#uflip).
 
 use record::units::{Bytes, KIB, Nanos, significant};
 use record::{Cell, Direction, Finding, Pattern, Record};
@@ -89,7 +89,7 @@ fn locality(record: &Record) -> Option<Finding> {
         Draft::info("random-locality", statement)
             .figure(&base)
             .notes(ranges)
-            .note(format!("{whole}; as much means up to {SAME} times (uFLIP locality; flash.md D3)"))
+            .note(format!("{whole}; as much means up to {SAME} times (uFLIP locality; docs/field/snia-and-uflip.md#uflip)"))
             .done(),
     )
 }
@@ -113,7 +113,12 @@ fn rows(record: &Record) -> Option<Finding> {
         ),
     };
     let lines = found.iter().map(|(rows, figure)| format!("{rows} rows: {figure}"));
-    Some(Draft::info("write-rows", statement).notes(lines).note(format!("from {SAME} times on (uFLIP partitioning; flash.md D3)")).done())
+    Some(
+        Draft::info("write-rows", statement)
+            .notes(lines)
+            .note(format!("from {SAME} times on (uFLIP partitioning; docs/field/snia-and-uflip.md#uflip)"))
+            .done(),
+    )
 }
 
 /// Which order of writes it minds.
@@ -147,7 +152,12 @@ fn order(record: &Record) -> Option<Finding> {
     let lines = found
         .iter()
         .map(|(value, figure)| if *value == 1.0 { format!("in a row: {figure}") } else { format!("{}: {figure}", name(*value)) });
-    Some(Draft::info("write-order", statement).notes(lines).note(format!("from {SAME} times on (uFLIP order; flash.md D3)")).done())
+    Some(
+        Draft::info("write-order", statement)
+            .notes(lines)
+            .note(format!("from {SAME} times on (uFLIP order; docs/field/snia-and-uflip.md#uflip)"))
+            .done(),
+    )
 }
 
 /// Whether it works on while nothing is asked of it.
@@ -181,7 +191,7 @@ fn pauses(record: &Record) -> Option<Finding> {
             .notes(lines)
             .notes(bursts)
             .notes(disturbed)
-            .note(format!("from {HELPS} times on (uFLIP pause and burst; flash.md D3)"))
+            .note(format!("from {HELPS} times on (uFLIP pause and burst; docs/field/snia-and-uflip.md#uflip)"))
             .done(),
     )
 }
@@ -219,7 +229,7 @@ fn start_up(record: &Record) -> Option<Finding> {
         figure::named(cell),
         found.value
     ));
-    Some(draft.note("uFLIP start-up phase; flash.md D3").done())
+    Some(draft.note("uFLIP start-up phase; docs/field/snia-and-uflip.md#uflip").done())
 }
 
 /// What several I/Os at once bring.
@@ -254,7 +264,7 @@ fn parallel(record: &Record) -> Option<Finding> {
     Some(
         Draft::info("parallel", format!("{lead}: {}.", parts.join(", ")))
             .figures(&figures)
-            .note(format!("from {HELPS} times on (uFLIP parallelism; flash.md D3)"))
+            .note(format!("from {HELPS} times on (uFLIP parallelism; docs/field/snia-and-uflip.md#uflip)"))
             .done(),
     )
 }

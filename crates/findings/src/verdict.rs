@@ -32,13 +32,14 @@ impl Level {
     }
 }
 
-/// Random writes of a 5400 rpm laptop disk: the yardstick (flash.md E3).
+/// Random writes of a 5400 rpm laptop disk: the yardstick (docs/field/published-figures.md#other-figures).
 pub(crate) const DISK_IOPS: f64 = 90.0;
-/// Random writes that class A1 promises (flash.md D1).
+/// Random writes that class A1 promises (docs/field/classes.md#minimum-rates).
 const A1_WRITES: f64 = 500.0;
 /// From when on random writes make a disk poor, usable and good.
 const WRITES: [f64; 3] = [DISK_IOPS / 10.0, DISK_IOPS, A1_WRITES];
-const WRITES_SOURCE: &str = "a tenth of a laptop disk, a laptop disk, class A1; flash.md E3, D1";
+const WRITES_SOURCE: &str =
+    "a tenth of a laptop disk, a laptop disk, class A1; docs/field/published-figures.md#other-figures, docs/field/classes.md#minimum-rates";
 
 /// A figure whose interval is wider than this factor, and wider than two levels, may be anything.
 const ANYTHING: f64 = 10.0;
@@ -162,12 +163,13 @@ fn writes_need(figure: &Figure) -> Option<Need> {
 fn safety_need(record: &Record) -> Option<Need> {
     let Flush::Lies(durable, fastest) = Flush::of(record) else { return None };
     let reason = "its flush does not wait for flash, and what it says is safe may be lost when the power goes".to_owned();
-    let evidence = vec![durable.to_string(), format!("it writes {} at most (flash.md C2)", quantity("bps", fastest))];
+    let evidence =
+        vec![durable.to_string(), format!("it writes {} at most (docs/field/cheats.md#cheats-and-caches)", quantity("bps", fastest))];
     Some(Need { level: Level::Poor, reason, evidence, confidence: None })
 }
 
 fn root_disk(record: &Record) -> Option<Verdict> {
-    // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (flash.md E2).
+    // The weaker first, so that it is the one that is named: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
     let figures = [4 * KIB, 16 * KIB].into_iter().filter_map(|block| random_writes(record, block));
     let mut needs: Vec<(f64, Need)> = figures.filter_map(|figure| Some((figure.value, writes_need(&figure)?))).collect();
     let untested = if needs.len() < 2 { vec!["random writes of both 4 KiB and 16 KiB"] } else { vec![] };
@@ -190,7 +192,7 @@ fn root_disk(record: &Record) -> Option<Verdict> {
 fn camera(record: &Record) -> Option<Verdict> {
     let figure = figure::sustained_write(record)?;
     let reason = format!("it writes {} in sequence", figure.text());
-    let need = Need::at_least(&figure, [2e6, 4e6, 10e6], reason, "classes C2, C4, C10; flash.md D1")?;
+    let need = Need::at_least(&figure, [2e6, 4e6, 10e6], reason, "classes C2, C4, C10; docs/field/classes.md#minimum-rates")?;
     weigh(Use::Camera, vec![need], vec![])
 }
 

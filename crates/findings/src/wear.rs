@@ -1,4 +1,4 @@
-//! What the run wore of the medium, and what is left of it by its own account (peers.md wish 23).
+//! What the run wore of the medium, and what is left of it by its own account (docs/field/peers.md#wear-budget).
 
 use record::units::{Bytes, significant};
 use record::{Cell, Finding, Pattern, Record};
@@ -101,7 +101,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             .note(format!("written by all cells: {}", Bytes(wear.written_bytes)))
             .notes(
                 wear.programmed_bytes
-                    .map(|bytes| format!("programmed at most: {}, judged by the time it took (flash.md B2, H)", Bytes(bytes))),
+                    .map(|bytes| format!("programmed at most: {}, judged by the time it took (docs/field/allocation-units.md#known-sizes, docs/field/cautions.md#cautions)", Bytes(bytes))),
             )
             .notes(counted.map(|bytes| format!("the medium's own count rose by {}", Bytes(bytes))))
             .notes(state)

@@ -1,4 +1,4 @@
-//! The unit in which the medium programs, from how long sequential writes of different sizes take (flash.md B3.3).
+//! The unit in which the medium programs, from how long sequential writes of different sizes take (docs/field/allocation-units.md#write-unit).
 
 use record::units::KIB;
 use record::{Content, Finding, Record};
@@ -130,7 +130,7 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
             .note(format!("write_unit_bytes {}", fit.unit_bytes))
             .figures(&figures)
             .note(quality)
-            .note("flash.md B3.3")
+            .note("docs/field/allocation-units.md#write-unit")
             .surely(Some(fit.confidence))
             .done(),
     )
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn units_of_published_cards() {
-        // flash.md E3: Lexar Professional 300x, SanDisk Ultra CF, Kingston 266x; units as flash.md B3.3 has them.
+        // docs/field/published-figures.md#other-figures: Lexar Professional 300x, SanDisk Ultra CF, Kingston 266x; units as docs/field/allocation-units.md#write-unit has them.
         check([3.8, 8.0, 19.5, 28.3, 37.0, 43.4, 44.5], 16 * KIB);
         check([2.8, 5.0, 12.6, 24.4, 26.3, 28.1, 27.7], 32 * KIB);
         check([2.1, 4.1, 7.5, 15.6, 35.7, 36.9, 38.1], 64 * KIB);

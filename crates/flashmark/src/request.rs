@@ -157,7 +157,7 @@ fn file_bytes(suite: &Suite, choice: &Choice) -> u64 {
 /// A seed nobody chose: from the time and the process, mixed.
 pub(crate) fn fresh_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
-    suite::random::Random::new(now ^ (u64::from(std::process::id()) << 32), "seed").bits() >> 11
+    stats::Random::for_purpose(now ^ (u64::from(std::process::id()) << 32), "seed").bits() >> 11
 }
 
 impl Request {

@@ -1,4 +1,4 @@
-//! `/proc/diskstats` and `stat` in sysfs (flash.md A8; kernel documentation admin-guide/iostats).
+//! `/proc/diskstats` and `stat` in sysfs (docs/field/linux-io.md#iostat-columns; kernel documentation admin-guide/iostats).
 
 use std::fs::{self, File};
 use std::io;

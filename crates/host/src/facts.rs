@@ -1,4 +1,4 @@
-//! The machine that measures (flash.md G6).
+//! The machine that measures (docs/field/identity.md#host-facts).
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -72,7 +72,7 @@ impl Disk {
         !id.is_empty() && (by_register || self.ids_for(partition).iter().any(|known| known == name))
     }
 
-    /// Limits of the block layer for this device (flash.md G5).
+    /// Limits of the block layer for this device (docs/field/linux-io.md#queue-attributes).
     pub fn queue(&self, roots: &Roots) -> Queue {
         identity::queue(&roots.sys.join("block").join(&self.name).join("queue"))
     }

@@ -222,7 +222,7 @@ pub(crate) fn ancestors(dir: &Path) -> Vec<PathBuf> {
     real.ancestors().take_while(|path| !path.ends_with("sys")).map(Path::to_owned).collect()
 }
 
-/// The first driver above a block device that is not the generic one of its class (flash.md G4: `usb-storage` or `uas`,
+/// The first driver above a block device that is not the generic one of its class (docs/field/identity.md#other-buses: `usb-storage` or `uas`,
 /// not `sd`).
 pub(crate) fn driver(dir: &Path) -> Option<String> {
     const CLASS_DRIVERS: [&str; 4] = ["sd", "sr", "mmcblk", "st"];

@@ -35,7 +35,7 @@ pub struct Recipe {
 enum Alignment {
     /// There is no option for it.
     None,
-    /// `-E stride=1,stripe-width=N`, in blocks of 4 KiB (flash.md A2).
+    /// `-E stride=1,stripe-width=N`, in blocks of 4 KiB (docs/field/classic-tools.md#thrash).
     Stripe,
     /// `-d su=BYTES,sw=1`.
     StripeUnit,

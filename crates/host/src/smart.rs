@@ -1,4 +1,4 @@
-//! Health as a disk tells it: through smartctl, where it is installed (flash.md G4).
+//! Health as a disk tells it: through smartctl, where it is installed (docs/field/identity.md#other-buses).
 
 use record::{Health, MediumKind};
 use serde_json::Value;

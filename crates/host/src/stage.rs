@@ -1,4 +1,4 @@
-//! A file system on a region of a raw medium, for the tests that need one (flash.md A4, A5), and its undoing.
+//! A file system on a region of a raw medium, for the tests that need one (docs/field/classic-tools.md#dd, docs/field/iozone.md#single-file), and its undoing.
 //!
 //! Nothing is written to the medium but inside the region: the region is the target itself where it is all of it; else it is shown to the kernel as a partition without a partition
 //! table (`addpart`), or, where the kernel takes none (a region that overlaps a partition, a target that is a partition itself, a
@@ -56,7 +56,7 @@ impl MkfsSpec {
         MkfsSpec { label: Some(label.to_owned()), ..self }
     }
 
-    /// The published form of `record-ops` (flash.md A4): ext4 without a journal, mounted noatime. `noinit_itable` keeps the kernel
+    /// The published form of `record-ops` (docs/field/classic-tools.md#dd): ext4 without a journal, mounted noatime. `noinit_itable` keeps the kernel
     /// from zeroing inode tables in the background while the medium is measured.
     pub fn record_ops() -> MkfsSpec {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect();

@@ -20,15 +20,14 @@ fn main() -> std::io::Result<()> {
     };
     let header = Header { device: "made".into(), recorder: "make_trace".into(), ..Header::default() };
     let mut writer = Writer::new(BufWriter::new(File::create(&path)?), &header)?;
-    let mut state = 1u64;
+    let mut random = stats::Random::new(1);
     for number in 0..requests {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let op = match (number % 64, state >> 62) {
+        let op = match (number % 64, random.below(4)) {
             (63, _) => Op::Flush,
             (_, 0) => Op::Read,
             _ => Op::Write,
         };
-        let (offset_bytes, length_bytes) = if op == Op::Flush { (0, 0) } else { ((state >> 20) % PLACES * 4096, 4096) };
+        let (offset_bytes, length_bytes) = if op == Op::Flush { (0, 0) } else { (random.below(PLACES) * 4096, 4096) };
         let time_ns = number * APART_NS;
         writer.issued(&Issue { time_ns, op, marks: Marks::NONE, offset_bytes, length_bytes, device: 1, cpu: 0, pid: 1 })?;
         if let Some(done) = number.checked_sub(AT_ONCE - 1) {

@@ -1,15 +1,15 @@
-//! What a device does from moment to moment, by the kernel's own counters: the columns of `iostat -x` (flash.md A8).
+//! What a device does from moment to moment, by the kernel's own counters: the columns of `iostat -x` (docs/field/linux-io.md#iostat-columns).
 //!
 //! The columns are [`record::Activity`], a pure function of two looks and the time between. Here a device is found by whatever name
 //! a person has for it, looked at, and missed when it is gone. Needs no rights.
 
-mod near;
 mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::{DeviceNumber, DiskStats, Node, Roots};
+use record::alike::closest;
 use record::{Activity, Counters};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -113,7 +113,8 @@ fn not_found(roots: &Roots, asked: &str, known: &[DiskStats]) -> WatchError {
         Ok(Node::Block(_)) | Err(_) => {
             let by_id = names_in(&roots.dev.join("disk/by-id"));
             let names = known.iter().map(|disk| disk.name.as_str()).chain(by_id.iter().map(String::as_str));
-            return WatchError::Missing { asked: asked.to_owned(), near: near::nearest(asked, names) };
+            let near = closest(asked.rsplit('/').next().unwrap_or(asked), names).into_iter().map(str::to_owned).collect();
+            return WatchError::Missing { asked: asked.to_owned(), near };
         }
     };
     let place = host::device_of_directory(roots, path).ok();

@@ -1,4 +1,4 @@
-//! What the kernel counts of a block device, and what two looks at its counters say, as `iostat -x` of sysstat defines it (flash.md A8).
+//! What the kernel counts of a block device, and what two looks at its counters say, as `iostat -x` of sysstat defines it (docs/field/linux-io.md#iostat-columns).
 
 use serde::{Deserialize, Serialize};
 
@@ -244,7 +244,7 @@ mod tests {
         format!("{value:.2}")
     }
 
-    /// flash.md I4: reproduces a line of iostat that was published with a card behind 20 writes a second.
+    /// docs/field/linux-io.md#iostat-test-vector: reproduces a line of iostat that was published with a card behind 20 writes a second.
     #[test]
     fn the_published_line_comes_out() {
         let found = grown_by(&[0, 0, 0, 0, 204, 0, 2208, 135_464, 0, 936, 89_200], 10);

@@ -20,9 +20,38 @@ pub fn edits_to_beginnings(from: &str, to: &str) -> Vec<usize> {
     row
 }
 
+/// So many names are worth naming.
+const MOST: usize = 3;
+
+/// Up to three of these that may have been meant by `asked`, the closest first: those that begin with it, those that hold it, those
+/// that differ from it by half of its letters at most. Those that are equally close keep their order; capitals do not matter.
+pub fn closest<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let asked = asked.to_lowercase();
+    let distance = |name: &str| match name.to_lowercase() {
+        name if name.starts_with(&asked) => 0,
+        name if name.contains(&asked) => 1,
+        name => edits(&asked, &name),
+    };
+    let most = asked.chars().count().div_ceil(2);
+    let mut near: Vec<(usize, &str)> = names.into_iter().map(|name| (distance(name), name)).filter(|(far, _)| *far <= most).collect();
+    near.sort_by_key(|(far, _)| *far);
+    near.into_iter().take(MOST).map(|(_, name)| name).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_have_been_meant_is_named_the_closest_first() {
+        let names = ["sda", "sda1", "sdb", "loop0", "mmcblk0", "mmcblk0p1", "usb-SanDisk_Ultra_4C53-0:0"];
+        let near = |asked: &str| closest(asked, names);
+        assert_eq!(near("sdc"), ["sda", "sdb", "sda1"]);
+        assert_eq!(near("mmcblk0p2"), ["mmcblk0p1", "mmcblk0"]);
+        assert_eq!(near("sandisk_ultra"), ["usb-SanDisk_Ultra_4C53-0:0"]);
+        assert_eq!(near("mmc"), ["mmcblk0", "mmcblk0p1"]);
+        assert_eq!(near("nvme0n1"), [""; 0]);
+    }
 
     #[test]
     fn letters_are_inserted_deleted_and_replaced() {

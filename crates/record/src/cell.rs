@@ -28,7 +28,7 @@ pub enum Pattern {
     Uniform,
     /// Every block exactly once, in random order.
     Permutation,
-    /// One random block in each allocation unit per pass, allocation units in random order (flash.md F5).
+    /// One random block in each allocation unit per pass, allocation units in random order (docs/field/statistics.md#sampling-random-writes).
     Stratified,
     /// At a fixed distance, as a file system's metadata lies.
     Strided,
@@ -182,7 +182,7 @@ pub struct Estimate {
     pub n: u64,
 }
 
-/// What one I/O took, in nanoseconds. A percentile with too few samples is absent (flash.md F1).
+/// What one I/O took, in nanoseconds. A percentile with too few samples is absent (docs/field/statistics.md#percentiles).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {

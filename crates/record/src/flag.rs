@@ -79,14 +79,14 @@ pub enum Flag {
         /// Bytes asked for.
         wanted_bytes: u64,
     },
-    /// The block is larger than the largest command and no multiple of it: the tail is a command of its own (flash.md A4).
+    /// The block is larger than the largest command and no multiple of it: the tail is a command of its own (docs/field/classic-tools.md#dd).
     SplitCommand {
         /// Bytes of one I/O.
         block_bytes: u64,
         /// Largest command.
         max_transfer_bytes: u64,
     },
-    /// Small writes go a faster way that is limited: the rate fell or 16 KiB are much slower (flash.md F5).
+    /// Small writes go a faster way that is limited: the rate fell or 16 KiB are much slower (docs/field/statistics.md#sampling-random-writes).
     SmallWriteBypass {
         /// IOPS at this size over IOPS at 16 KiB.
         ratio: f64,

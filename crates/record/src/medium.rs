@@ -120,7 +120,7 @@ Claims {
 }}
 
 data! {
-/// What the SD status register says of speed (flash.md G1).
+/// What the SD status register says of speed (docs/field/identity.md#registers).
 SpeedClasses {
     /// SPEED_CLASS, as 2, 4, 6, 10.
     speed_class: Option<u32>,
@@ -224,7 +224,7 @@ Link {
 }}
 
 data! {
-/// Limits of the block layer queue (flash.md G5).
+/// Limits of the block layer queue (docs/field/linux-io.md#queue-attributes).
 Queue {
     /// Scheduler in use.
     scheduler: Option<String>,
@@ -330,7 +330,7 @@ Temperature {
 }}
 
 data! {
-/// The machine that measured (flash.md G6).
+/// The machine that measured (docs/field/identity.md#host-facts).
 Host {
     /// `uname -r`.
     kernel: Option<String>,

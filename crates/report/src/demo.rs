@@ -304,7 +304,7 @@ fn record(name: [&str; 2], cells: Vec<Cell>) -> Record {
     }
 }
 
-/// A card that would carry a system (about flash.md E5 profile 6).
+/// A card that would carry a system (about docs/field/ftl.md#profile-6).
 pub(crate) fn good() -> Record {
     let cells = cells(&Traits {
         read_ns: 250e3,
@@ -323,7 +323,7 @@ pub(crate) fn good() -> Record {
     record
 }
 
-/// A class 10 card with about one random write a second, small ones hidden by a bypass (about flash.md E5 profile 5b).
+/// A class 10 card with about one random write a second, small ones hidden by a bypass (about docs/field/ftl.md#profile-5b).
 pub(crate) fn horrible() -> Record {
     let merge = [460e6, 2.4e9, 0.06];
     let mut cells = cells(&Traits {

@@ -110,7 +110,7 @@ pub(crate) fn primary(cell: &Cell) -> Option<Figure> {
     (!figures.is_empty()).then(|| figures.swap_remove(best))
 }
 
-/// Order statistics of single I/Os; percentiles that too few samples support are absent from the record and stay so (flash.md F1).
+/// Order statistics of single I/Os; percentiles that too few samples support are absent from the record and stay so (docs/field/statistics.md#percentiles).
 fn latencies(latency: &Latency) -> Vec<Figure> {
     let percentiles = [("p50", latency.p50), ("p90", latency.p90), ("p95", latency.p95), ("p99", latency.p99), ("p99_9", latency.p99_9)];
     let extreme = |name: &str, ns: u64| (ns > 0).then(|| time(name, latency, ns, SEEN.to_owned()));

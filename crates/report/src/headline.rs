@@ -8,7 +8,7 @@ use record::{Cell, Finding, Record, Severity};
 use crate::figure::{self, Shown};
 use crate::{doubts, words, yardstick};
 
-/// The sizes random write is always told at: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (flash.md E2).
+/// The sizes random write is always told at: media exist with 261 IOPS at 4 KiB and 4 at 16 KiB (docs/field/published-figures.md#survey-of-microsd-cards).
 pub(crate) const RANDOM_WRITE_SIZES: [u64; 4] = [512, 4 * KIB, 16 * KIB, 64 * KIB];
 
 /// One line of the headline.

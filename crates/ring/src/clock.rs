@@ -5,7 +5,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Nanoseconds on the raw monotonic clock, which no one sets and no time server bends (flash.md F1).
+/// Nanoseconds on the raw monotonic clock, which no one sets and no time server bends (docs/field/statistics.md#percentiles).
 #[inline]
 pub fn now_ns() -> u64 {
     nanoseconds(clock_gettime(ClockId::MonotonicRaw))

@@ -35,6 +35,8 @@ pub struct RealDevice {
     buffers: Arc<Buffers>,
     /// Which slots are between submission and completion.
     busy: Vec<bool>,
+    /// Whether the engine can no longer tell what became of its I/Os.
+    lost: bool,
     facts: Facts,
     target: Arc<Target>,
     flights: Arc<Flights>,
@@ -88,6 +90,7 @@ impl RealDevice {
             engine: Engine::Psync(Psync::new(target.clone(), flights.clone())),
             buffers: Arc::new(Buffers::new(0, 0).expect("one page is always there")),
             busy: Vec::new(),
+            lost: false,
             facts,
             target,
             flights,
@@ -194,13 +197,15 @@ impl Device for RealDevice {
             let detail = format!("{slots} I/Os in flight are more than the {} that this device takes", self.facts.max_in_flight);
             return Err(IoError::general(IoErrorKind::Refused, detail));
         }
-        if self.busy.contains(&true) {
+        // An engine that is lost keeps its buffers for as long as the kernel may write into them.
+        if self.busy.contains(&true) && !self.lost {
             return Err(IoError::general(IoErrorKind::Refused, "buffers cannot change while I/O is in flight"));
         }
         let buffers = Arc::new(Buffers::new(slots, slot_bytes)?);
         self.engine = self.make_engine(&buffers)?;
         self.buffers = buffers;
         self.busy = vec![false; slots as usize];
+        self.lost = false;
         Ok(())
     }
 
@@ -233,15 +238,17 @@ impl Device for RealDevice {
     #[inline]
     fn reap(&mut self, min: usize, done: &mut Vec<Completion>) -> Result<(), IoError> {
         let before = done.len();
+        let mut outcome = Ok(());
         match &mut self.engine {
             Engine::Psync(psync) => psync.reap(done),
             Engine::Pool(pool) => pool.reap(min, done),
-            Engine::Uring(uring) => uring.reap(min, done)?,
+            Engine::Uring(uring) => outcome = uring.reap(min, done),
         }
         for completion in &done[before..] {
             self.busy[completion.slot as usize] = false;
         }
-        Ok(())
+        self.lost = outcome.is_err();
+        outcome
     }
 
     fn idle(&mut self, duration_ns: u64) {

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd;
 
-use rustix::io::{self, Errno};
+use rustix::io;
 use rustix::ioctl::{Getter, NoArg, Setter, ioctl, opcode};
 
 const BLKROGET: rustix::ioctl::Opcode = opcode::none(0x12, 94);
@@ -32,10 +32,4 @@ pub(crate) fn flush_buffers(fd: impl AsFd) -> io::Result<()> {
 pub(crate) fn discard(fd: impl AsFd, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
     // SAFETY: BLKDISCARD reads two u64: start and length.
     unsafe { ioctl(fd, Setter::<BLKDISCARD, [u64; 2]>::new([offset_bytes, length_bytes])) }
-}
-
-/// Whether ranges can be discarded: asks for an empty one, which a device that could do it calls invalid and one that could not,
-/// not supported. No byte is discarded either way.
-pub(crate) fn discards(fd: impl AsFd) -> bool {
-    matches!(discard(fd, 0, 0), Ok(()) | Err(Errno::INVAL))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use device::Facts;
-use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fallocate, fstat, fstatfs, open, statx};
+use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fallocate, fstat, fstatfs, major, minor, open, statx};
 use rustix::io::Errno;
 
 use crate::exact::{FileIdentity, open_exactly, own_name};
@@ -180,7 +180,7 @@ fn block_facts(target: &Target, writable: bool, settings: &Settings) -> rustix::
         logical_block_bytes: logical,
         physical_block_bytes: rustix::fs::ioctl_blkpbszget(fd).map_or(logical, u64::from),
         read_only: !writable || ioctl::is_read_only(fd)?,
-        discards: writable && ioctl::discards(fd),
+        discards: writable && takes_discards(fd),
         ..common_facts(target, settings)
     })
 }
@@ -233,6 +233,15 @@ fn lives_in_memory(file: &File) -> bool {
     const TMPFS_MAGIC: u32 = 0x0102_1994;
     const RAMFS_MAGIC: u32 = 0x8584_58f6;
     fstatfs(file).is_ok_and(|stat| [TMPFS_MAGIC, RAMFS_MAGIC].contains(&(stat.f_type as u32)))
+}
+
+/// Whether a block device discards ranges, by its queue's account; a partition has its medium's. The ioctl is not tried with an empty
+/// range: some kernels drop all that they have cached of the device for it.
+fn takes_discards(fd: &OwnedFd) -> bool {
+    let Ok(stat) = fstat(fd) else { return false };
+    let node = format!("/sys/dev/block/{}:{}", major(stat.st_rdev), minor(stat.st_rdev));
+    let most = ["queue", "../queue"].iter().find_map(|queue| std::fs::read_to_string(format!("{node}/{queue}/discard_max_bytes")).ok());
+    most.and_then(|text| text.trim().parse().ok()).is_some_and(|bytes: u64| bytes > 0)
 }
 
 /// Tries it behind the end, where there is nothing to lose.

@@ -1,7 +1,7 @@
 //! Many I/Os in flight through io_uring.
 //!
-//! What it does to cost little: the file and the buffers are registered once; requests gather in the ring's own memory and go to the
-//! kernel together, in the same call that waits for completions; completions are made on this thread, when it asks for them
+//! What it does to cost little: the file and the buffers are registered once; requests gather here and go to the kernel together, in
+//! the same call that waits for completions; completions are made on this thread, when it asks for them
 //! (SINGLE_ISSUER, DEFER_TASKRUN), not by interrupting it. Older kernels get what they understand.
 //!
 //! Time is taken once for all requests of a call, right before it, and once for all completions that it brought, right after. So an
@@ -39,12 +39,16 @@ pub(crate) struct Uring {
     flights: Arc<Flights>,
     /// Whether the buffers could be registered; the limit on locked memory may forbid it.
     fixed: bool,
+    /// Whether one call can wait for completions and for a time (Linux 5.11).
+    waits_timed: bool,
     /// What each slot is doing.
     pending: Vec<Pending>,
-    /// In the ring's memory, not handed over yet.
+    /// Not handed over yet.
     queued: Vec<Slot>,
-    /// Handed over and not back.
+    /// Handed over and not back, those in `unfinished` as well.
     in_flight: usize,
+    /// The kernel stopped short: the rest is to be handed over once more.
+    unfinished: Vec<Slot>,
     /// Back before anyone asked.
     ready: Vec<Completion>,
 }
@@ -75,15 +79,18 @@ impl Uring {
         ring.submitter().register_files(&files)?;
         // SAFETY: the mapping lives as long as `buffers`, which is dropped with the ring and never before it.
         let fixed = unsafe { ring.submitter().register_buffers(&[buffers.as_iovec()]) }.is_ok();
+        let waits_timed = ring.params().is_feature_ext_arg();
         let nothing = Pending { request: Request::flush(0), moved_bytes: 0 };
         Ok(Uring {
             inner: ManuallyDrop::new((ring, buffers)),
             target,
             flights,
             fixed,
+            waits_timed,
             pending: vec![nothing; slots as usize],
             queued: Vec::with_capacity(slots as usize),
             in_flight: 0,
+            unfinished: Vec::new(),
             ready: Vec::new(),
         })
     }
@@ -96,7 +103,6 @@ impl Uring {
             return self.discard(request);
         }
         self.pending[request.slot as usize] = Pending { request: *request, moved_bytes: 0 };
-        self.push(request.slot);
         self.queued.push(request.slot);
     }
 
@@ -109,33 +115,23 @@ impl Uring {
         self.ready.push(Completion { slot: request.slot, submitted_ns, completed_ns: now_ns(), result });
     }
 
-    /// Puts what is left of a slot's I/O into the ring's memory.
+    /// Puts all that is to be handed over into the ring's memory, where the next call finds it.
     #[inline]
-    fn push(&mut self, slot: Slot) {
-        let entry = self.entry(slot);
-        // SAFETY: the entry's buffer is the slot's, which nobody touches until the completion is reaped, and which is not unmapped
-        // while the kernel has the entry (see `drop`).
-        unsafe { self.inner.0.submission().push(&entry) }.expect("the ring has a place for every slot");
-    }
-
-    #[inline]
-    fn entry(&self, slot: Slot) -> squeue::Entry {
-        let Pending { request, moved_bytes } = &self.pending[slot as usize];
-        let fd = if request.path == Path::Direct { DIRECT } else { BUFFERED };
-        let offset = request.offset_bytes + u64::from(*moved_bytes);
-        let length = request.length_bytes as u32 - moved_bytes;
-        // SAFETY: `moved_bytes` is below the slot's size: the kernel never moves more than it was asked to.
-        let at = || unsafe { self.inner.1.slot_ptr(slot).add(*moved_bytes as usize) };
-        let flags = write_flags(request.sync).bits() as i32;
-        match (request.op, self.fixed) {
-            (Op::Read, true) => opcode::ReadFixed::new(fd, at(), length, BUFFER).offset(offset).build(),
-            (Op::Read, false) => opcode::Read::new(fd, at(), length).offset(offset).build(),
-            (Op::Write, true) => opcode::WriteFixed::new(fd, at(), length, BUFFER).offset(offset).rw_flags(flags).build(),
-            (Op::Write, false) => opcode::Write::new(fd, at(), length).offset(offset).rw_flags(flags).build(),
-            (Op::Flush | Op::Discard, _) if request.sync == Sync::File => opcode::Fsync::new(fd).build(),
-            (Op::Flush | Op::Discard, _) => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+    fn push_all(&mut self) {
+        let (ring, buffers) = &mut *self.inner;
+        let mut submission = ring.submission();
+        for &slot in self.unfinished.iter().chain(&self.queued) {
+            let entry = self.pending[slot as usize].entry(slot, self.fixed, buffers);
+            // SAFETY: the entry's buffer is the slot's, which nobody touches until the completion is reaped, and which is not
+            // unmapped while the kernel has the entry (see `drop`).
+            unsafe { submission.push(&entry) }.expect("the ring has a place for every slot");
         }
-        .user_data(u64::from(slot))
+        self.unfinished.clear();
+        self.in_flight += self.queued.len();
+        let now = now_ns();
+        for slot in self.queued.drain(..) {
+            self.flights.depart(slot, now);
+        }
     }
 
     /// Waits for at least `min` completions, or all there are.
@@ -145,10 +141,11 @@ impl Uring {
         let target = done.len() + min.min(outstanding);
         done.append(&mut self.ready);
         loop {
-            self.enter(target.saturating_sub(done.len()), None)?;
+            let entered = self.enter(target.saturating_sub(done.len()), None);
+            // What is back is back, even where the ring is lost.
             self.harvest(done);
-            if done.len() >= target {
-                return Ok(());
+            if entered.is_err() || done.len() >= target {
+                return entered;
             }
         }
     }
@@ -180,15 +177,15 @@ impl Uring {
         if want == 0 && self.queued.is_empty() && self.in_flight == 0 {
             return Ok(());
         }
-        let now = now_ns();
-        for slot in self.queued.drain(..) {
-            self.flights.depart(slot, now);
-            self.in_flight += 1;
-        }
+        self.push_all();
         let ring = &mut self.inner.0;
         loop {
             let entered = match timeout_ns {
                 None => ring.submit_and_wait(want),
+                Some(ns) if !self.waits_timed => {
+                    crate::clock::sleep(ns.min(GLANCE_NS));
+                    ring.submit().and_then(|_| glance(ring))
+                }
                 Some(ns) => {
                     let timeout = types::Timespec::from(std::time::Duration::from_nanos(ns));
                     ring.submitter().submit_with_args(want, &types::SubmitArgs::new().timespec(&timeout))
@@ -214,7 +211,6 @@ impl Uring {
             return;
         }
         let completed_ns = now_ns();
-        let mut short = Vec::new();
         for entry in &mut completions {
             let slot = entry.user_data() as Slot;
             let pending = &mut self.pending[slot as usize];
@@ -224,15 +220,34 @@ impl Uring {
                     let submitted_ns = self.flights.arrive(slot);
                     done.push(Completion { slot, submitted_ns, completed_ns, result });
                 }
-                None => short.push(slot),
+                None => self.unfinished.push(slot),
             }
         }
-        drop(completions);
-        short.into_iter().for_each(|slot| self.push(slot));
     }
 }
 
 impl Pending {
+    /// What is left of it, for the kernel: the slot's buffer, registered (`fixed`) or not.
+    #[inline]
+    fn entry(&self, slot: Slot, fixed: bool, buffers: &Buffers) -> squeue::Entry {
+        let Pending { request, moved_bytes } = self;
+        let fd = if request.path == Path::Direct { DIRECT } else { BUFFERED };
+        let offset = request.offset_bytes + u64::from(*moved_bytes);
+        let length = request.length_bytes as u32 - moved_bytes;
+        // SAFETY: `moved_bytes` is below the slot's size: the kernel never moves more than it was asked to.
+        let at = || unsafe { buffers.slot_ptr(slot).add(*moved_bytes as usize) };
+        let flags = write_flags(request.sync).bits() as i32;
+        match (request.op, fixed) {
+            (Op::Read, true) => opcode::ReadFixed::new(fd, at(), length, BUFFER).offset(offset).build(),
+            (Op::Read, false) => opcode::Read::new(fd, at(), length).offset(offset).build(),
+            (Op::Write, true) => opcode::WriteFixed::new(fd, at(), length, BUFFER).offset(offset).rw_flags(flags).build(),
+            (Op::Write, false) => opcode::Write::new(fd, at(), length).offset(offset).rw_flags(flags).build(),
+            (Op::Flush | Op::Discard, _) if request.sync == Sync::File => opcode::Fsync::new(fd).build(),
+            (Op::Flush | Op::Discard, _) => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+        }
+        .user_data(u64::from(slot))
+    }
+
     /// Counts what the kernel says about this I/O; `None` if some of it is still to be done.
     #[inline]
     fn settle(&mut self, target: &Target, result: i32) -> Option<Result<(), IoError>> {
@@ -295,18 +310,37 @@ fn lost(errno: Option<Errno>) -> IoError {
 /// How long a ring that is dropped waits for I/Os that are still out.
 const PATIENCE_NS: u64 = 1_000_000_000;
 
+/// How often someone looks for completions who cannot wait for them and for a time at once, in nanoseconds.
+const GLANCE_NS: u64 = 100_000;
+
+/// Has the kernel make the completions it owes, without handing over anything or waiting.
+fn glance(ring: &IoUring) -> io::Result<usize> {
+    /// IORING_ENTER_GETEVENTS of linux/io_uring.h.
+    const GET_EVENTS: u32 = 1;
+    // SAFETY: no argument is passed, and nothing is handed over whose buffers could be wrong.
+    unsafe { ring.submitter().enter::<()>(0, 0, GET_EVENTS, None) }
+}
+
+impl Uring {
+    /// How many I/Os the kernel has: not those that it never took, and not those that wait to be handed over once more.
+    fn kernel_has(&mut self) -> usize {
+        self.in_flight - self.unfinished.len() - self.inner.0.submission().len()
+    }
+}
+
 impl Drop for Uring {
-    /// The kernel may still write into the buffers. If it does not finish within a second, the memory is left to it.
+    /// What was not handed over never is. The kernel may still write into the buffers of the rest: if it does not finish within
+    /// [`PATIENCE_NS`], the memory is left to it.
     fn drop(&mut self) {
         let end = now_ns() + PATIENCE_NS;
         let mut ignored = Vec::new();
-        while self.in_flight + self.queued.len() > 0 && now_ns() < end {
-            if self.enter(1, Some(PATIENCE_NS)).is_err() {
-                break;
-            }
+        while self.kernel_has() > 0 && now_ns() < end && glance(&self.inner.0).is_ok() {
             self.harvest(&mut ignored);
+            if self.kernel_has() > 0 {
+                crate::clock::sleep(GLANCE_NS);
+            }
         }
-        if self.in_flight + self.queued.len() == 0 {
+        if self.kernel_has() == 0 {
             // A ring is taken apart in the background, and would keep the file open meanwhile: whoever unmounts or reopens it next
             // would find it busy.
             let _ = self.inner.0.submitter().unregister_files();

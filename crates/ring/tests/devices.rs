@@ -433,6 +433,30 @@ fn a_medium_that_is_pulled_out_is_gone() {
     }
 }
 
+/// The kernel refuses a ring on another thread than the one that made it.
+#[test]
+fn what_was_back_before_the_ring_was_lost_is_told_and_the_device_goes_on() {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let made = RealDevice::create_in(dir, 16 * MIB, &settings(EngineChoice::Uring));
+    let Some(mut device) = made.ok().filter(|device| device.facts().discards) else { return skip("needs io_uring and holes") };
+    device.prepare(2, BLOCK as usize).unwrap();
+    let elsewhere = std::thread::spawn(move || {
+        device.submit(Request { op: Op::Discard, ..Request::read(0, 0, BLOCK) }).unwrap();
+        device.submit(Request::write(1, 0, BLOCK)).unwrap();
+        let mut done = Vec::new();
+        let lost = device.reap(2, &mut done);
+        (device, done, lost)
+    });
+    let (mut device, done, lost) = elsewhere.join().unwrap();
+    if lost.is_ok() {
+        return skip("this kernel takes a ring from every thread");
+    }
+    assert_eq!(done.iter().map(|completion| completion.slot).collect::<Vec<_>>(), [0]);
+    device.buffer(0).fill(1);
+    device.prepare(2, BLOCK as usize).unwrap();
+    assert_eq!(run(&mut device, Request::write(1, 0, BLOCK)), Ok(()));
+}
+
 #[test]
 fn a_device_may_go_to_another_thread_before_it_is_prepared() {
     let mut device = file_device(EngineChoice::Auto);

@@ -63,10 +63,9 @@ fn measure(step: &Step) -> (u64, f64) {
         device.reap(1, &mut done).expect("a simulated device always knows its I/Os");
         done.clear();
     };
-    let mut state = 1u64;
+    let mut random = stats::Random::new(1);
     for number in 0..step.writes {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let place = if step.random { (state >> 16) % places } else { number % lap };
+        let place = if step.random { random.below(places) } else { number % lap };
         // A page of nothing but zeros would not be kept.
         device.buffer(0).fill(1 + (number % 255) as u8);
         go(&mut device, Request::write(0, place * step.bytes, step.bytes));

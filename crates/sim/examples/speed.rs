@@ -35,11 +35,10 @@ fn random_writes(name: &str, ios: u64) -> (f64, f64) {
     let start = device.facts().capacity_bytes / 2;
     let mut histogram = Histogram::default();
     let mut done: Vec<Completion> = Vec::with_capacity(1);
-    let mut state = 1u64;
+    let mut random = stats::Random::new(1);
     let begin = Instant::now();
     for _ in 0..ios {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let offset = start + (state >> 33) % RECORDS * 4096;
+        let offset = start + random.below(RECORDS) * 4096;
         device.submit(Request::write(0, offset, 4096)).expect("it lies on the medium");
         device.reap(1, &mut done).expect("a simulated device always knows its I/Os");
         for completion in done.drain(..) {

@@ -1,23 +1,22 @@
 //! Seeded chance: everything random in a simulated medium comes from here.
 
+use stats::Random;
+
 /// A generator of pseudo-random numbers (xoshiro256++ by Blackman and Vigna), fast and repeatable.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     state: [u64; 4],
 }
 
-/// One step of splitmix64: spreads a counter or a seed over all 64 bits.
+/// Spreads a counter or a seed over all 64 bits.
 pub(crate) fn mix(x: u64) -> u64 {
-    let z = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    Random::new(x).bits()
 }
 
 impl Chance {
     /// The generator of this seed.
     pub(crate) fn new(seed: u64) -> Chance {
-        let words = [1, 2, 3, 4].map(|i: u64| mix(seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))));
+        let words = [1, 2, 3, 4].map(|number| Random::after(seed, number).bits());
         Chance { state: words }
     }
 

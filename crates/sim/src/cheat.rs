@@ -1,4 +1,4 @@
-//! Controllers that are fast for benchmarks: compression, and a fast way for one pattern (flash.md C2).
+//! Controllers that are fast for benchmarks: compression, and a fast way for one pattern (docs/field/cheats.md#cheats-and-caches).
 
 use record::Content;
 

@@ -1,4 +1,4 @@
-//! A file on a simulated medium: every synchronous write takes the inode along (flash.md A5).
+//! A file on a simulated medium: every synchronous write takes the inode along (docs/field/iozone.md#single-file).
 
 use device::{Completion, Device, Extent, Facts, IoError, IoErrorKind, Op, Request, Slot};
 use record::{Path, Sync};
@@ -149,7 +149,7 @@ mod tests {
         }
         let in_file = 5000.0 * 1e9 / file.now() as f64;
         let raw = truth::random_write_iops(profile, 4096, 512 << 20, 1);
-        assert!((0.7..1.05).contains(&(in_file / raw)), "{in_file} {raw}: flash.md H says 0.7 to 1");
+        assert!((0.7..1.05).contains(&(in_file / raw)), "{in_file} {raw}: docs/field/cautions.md#cautions says 0.7 to 1");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Modelled against published numbers: flash.md E5, kept by a test and printed by `fit_table`.
+//! Modelled against published numbers: docs/field/ftl.md#profiles, kept by a test and printed by `fit_table`.
 
 use std::fmt::Write as _;
 
@@ -17,9 +17,9 @@ const SPAN: u64 = 512 * MIB;
 /// A published quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
-    /// A dd sweep's write at this block, in MB/s (A4).
+    /// A dd sweep's write at this block, in MB/s (docs/field/classic-tools.md#dd).
     Write(u64),
-    /// A dd sweep's read at this block, in MB/s (A4).
+    /// A dd sweep's read at this block, in MB/s (docs/field/classic-tools.md#dd).
     Read(u64),
     /// Random reads at this block and depth in 512 MiB, IOPS.
     RandomRead(u64, u32),
@@ -27,11 +27,11 @@ pub enum Quantity {
     RandomWrite(u64, u32),
     /// Random reads of 4 KiB in this percentage of the medium, IOPS.
     Seeks(u32),
-    /// Single sectors written anywhere, in ms (A10).
+    /// Single sectors written anywhere, in ms (docs/field/ext2.md#mortons-benchmark).
     SectorWrite,
-    /// Block groups of an ext2 file system written, in groups a second (A11).
+    /// Block groups of an ext2 file system written, in groups a second (docs/field/ext2.md#what-mke2fs-writes).
     Groups,
-    /// A write of this size, in turn over one allocation unit more than the medium keeps open, in ms (B1, E2).
+    /// A write of this size, in turn over one allocation unit more than the medium keeps open, in ms (docs/field/allocation-units.md#flashbench, docs/field/published-figures.md#survey-of-microsd-cards).
     PastOpen(u64),
 }
 
@@ -87,7 +87,7 @@ const K64: u64 = 64 * KIB;
 /// A published number: what, how much, and the claimed fit in percent.
 type Row = (Quantity, f64, f64);
 
-/// Published numbers by profile. Sources: flash.md A10, E2, E3; E5 states the fits.
+/// Published numbers by profile. Sources: docs/field/ext2.md#mortons-benchmark, docs/field/published-figures.md#survey-of-microsd-cards, docs/field/published-figures.md#other-figures, docs/field/ftl.md#profiles states the fits.
 #[rustfmt::skip]
 const PUBLISHED: &[(&str, &[Row])] = &[
     ("cf-lexar-300x", &[
@@ -149,7 +149,7 @@ const PUBLISHED: &[(&str, &[Row])] = &[
     ("disk-10k", &[(Seeks(100), 130.0, 3.0), (Write(MIB), 65.0, 10.0)]),
 ];
 
-/// Every published number that E5 has, and what the model makes of it with the chances of this seed.
+/// Every published number that docs/field/ftl.md#profiles has, and what the model makes of it with the chances of this seed.
 pub fn fits(seed: u64) -> Vec<Fit> {
     PUBLISHED
         .iter()

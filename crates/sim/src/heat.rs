@@ -1,4 +1,4 @@
-//! Temperature: work warms the medium, and a hot one is slow (flash.md C2, "thermal throttling").
+//! Temperature: work warms the medium, and a hot one is slow (docs/field/cheats.md#cheats-and-caches, "thermal throttling").
 
 use crate::profile::spec;
 

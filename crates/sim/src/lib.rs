@@ -1,7 +1,7 @@
 //! Simulated media in virtual time.
 //!
 //! A profile (TOML, `profiles/*.toml`) describes a medium; [`SimDevice`] behaves like it: it merges, caches, throttles, lies and fails
-//! as flash.md E describes, and the same profile and seed give the same bytes and times. It must never know a wall clock,
+//! as docs/field/ftl.md#translation-layers describes, and the same profile and seed give the same bytes and times. It must never know a wall clock,
 //! threads, files, or which test is running.
 
 mod cache;

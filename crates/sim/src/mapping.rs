@@ -1,4 +1,4 @@
-//! Which flash answers for an address: counterfeits have less of it than they announce (flash.md C1).
+//! Which flash answers for an address: counterfeits have less of it than they announce (docs/field/counterfeits.md#f3probe).
 
 use crate::profile::spec::{Fake, Lost, Spec};
 

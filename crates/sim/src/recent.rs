@@ -1,4 +1,4 @@
-//! The controller's memory of a fake: what was written last can be read back, whether there is flash for it or not (flash.md C1).
+//! The controller's memory of a fake: what was written last can be read back, whether there is flash for it or not (docs/field/counterfeits.md#f3probe).
 
 use std::collections::{BTreeMap, VecDeque};
 

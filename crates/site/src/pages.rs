@@ -220,7 +220,7 @@ pub async fn about(State(app): State<App>, wants: Wants) -> Result<Response, Pro
 
 /// A page of text, where there is one of that name.
 pub async fn text(State(app): State<App>, Path(name): Path<String>, wants: Wants) -> Result<Response, Problem> {
-    let is_known = ["methodology", "findings"].contains(&name.as_str()) || made::TEXTS.iter().any(|(known, _, _)| *known == name);
+    let is_known = ["methodology", "findings"].contains(&name.as_str()) || made::TEXTS.iter().any(|text| text.name == name);
     if !is_known {
         return Err(Problem::not_found("there is nothing at this address"));
     }

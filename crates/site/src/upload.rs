@@ -107,7 +107,7 @@ pub fn read(body: &[u8], encoding: Option<&str>, limits: &Limits) -> Result<Uplo
 /// What of the figures is out of line with others of the same model, in words. Nothing while fewer than five runs or hosts are known.
 ///
 /// A line has the median and the extremes of its model, so a figure is out of line where it lies farther from the median, as a ratio, than
-/// twice as far as the farthest one that is known, and farther than a factor of 4: media of one name differ by as much (flash.md D).
+/// twice as far as the farthest one that is known, and farther than a factor of 4: media of one name differ by as much (docs/field/classes.md#speed-classes).
 pub fn outliers(upload: &Upload, line: &Line) -> Vec<String> {
     doubts::outliers(&upload.headline, line)
 }

@@ -12,13 +12,13 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Is the step to `next` large enough to be called a cliff (a quarter up or down; flash.md F4)?
+    /// Is the step to `next` large enough to be called a cliff (a quarter up or down; docs/field/statistics.md#change-points)?
     pub fn is_cliff_to(&self, next: &Segment) -> bool {
         f64::max(self.mean / next.mean, next.mean / self.mean) >= 1.25
     }
 }
 
-/// No segment is shorter (flash.md F4).
+/// No segment is shorter (docs/field/statistics.md#change-points).
 const SHORTEST: usize = 8;
 /// Steps smaller than a hundredth are beyond interest, however little noise there is.
 const LEAST_SIGMA: f64 = 0.01;

@@ -15,7 +15,7 @@ pub struct Comparison {
     pub judgement: Judgement,
 }
 
-/// Which of two is larger, if that can be said (flash.md F6).
+/// Which of two is larger, if that can be said (docs/field/statistics.md#comparing-runs).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Judgement {
     /// A is larger than B.
@@ -79,7 +79,7 @@ fn are_disjoint(a: &[f64], b: &[f64]) -> bool {
 
 /// The 95 % interval of mean(a) / mean(b) for two series of values, each correlated with its neighbours (windows of one run
 /// each), by the stationary bootstrap: 1000 resamples made of blocks of geometric length, 2 n^(1/3) on average (Politis &
-/// Romano 1994; flash.md F1). Equal seeds give equal intervals. `None` below ten values each (the bootstrap of a few values
+/// Romano 1994; docs/field/statistics.md#percentiles). Equal seeds give equal intervals. `None` below ten values each (the bootstrap of a few values
 /// is far too narrow: use [`compare`]) or where a mean of `b` is not positive.
 pub fn bootstrap_ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Interval> {
     const RESAMPLES: usize = 1000;
@@ -102,11 +102,11 @@ pub fn bootstrap_ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Inter
 fn resampled_mean(values: &[f64], random: &mut Random) -> f64 {
     let n = values.len();
     let leave = 1.0 / (2.0 * (n as f64).cbrt());
-    let mut at = random.below(n);
+    let mut at = random.below(n as u64) as usize;
     let mut sum = 0.0;
     for _ in 0..n {
         sum += values[at];
-        at = if random.unit() < leave { random.below(n) } else { (at + 1) % n };
+        at = if random.unit() < leave { random.below(n as u64) as usize } else { (at + 1) % n };
     }
     sum / n as f64
 }

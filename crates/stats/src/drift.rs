@@ -1,4 +1,4 @@
-/// How far a rate wandered over its last five windows, as shares of their mean (SNIA PTS, flash.md D2).
+/// How far a rate wandered over its last five windows, as shares of their mean (SNIA PTS, docs/field/snia-and-uflip.md#snia-pts).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
     /// (largest - smallest) / mean.

@@ -23,7 +23,7 @@ const RATIO: f64 = 2.0;
 const EXPLAINED: f64 = 0.85;
 
 /// Splits positive values in two where the logarithms of the parts differ most (Otsu 1979): "80 % take 1 ms, the others
-/// 900 ms" (flash.md F4). `None` where one hump describes them as well, or a value is not positive. Order does not matter.
+/// 900 ms" (docs/field/statistics.md#change-points). `None` where one hump describes them as well, or a value is not positive. Order does not matter.
 pub fn split_modes(samples: &[f64]) -> Option<Modes> {
     if samples.len() < 2 * FEWEST || samples.iter().any(|&x| !(x > 0.0 && x.is_finite())) {
         return None;

@@ -36,7 +36,7 @@ pub struct QuantileEstimate {
     /// The quantile, in the unit of the values.
     pub value: f64,
     /// The 95 % confidence interval of the long-run quantile; `None` where the sample is worth too few independent
-    /// values for one (flash.md F1: 72 for p95, 368 for p99).
+    /// values for one (docs/field/statistics.md#percentiles: 72 for p95, 368 for p99).
     pub ci95: Option<Interval>,
     /// Values that arrived.
     pub n: u64,
@@ -77,12 +77,12 @@ impl QuantileEstimator {
         self.seen = 0;
         if self.kept.len() == FULL {
             for pair in 0..FULL / 2 {
-                self.kept[pair] = self.kept[2 * pair + self.random.below(2)];
+                self.kept[pair] = self.kept[2 * pair + self.random.below(2) as usize];
             }
             self.kept.truncate(FULL / 2);
             self.group *= 2;
         }
-        self.chosen = if self.group == 1 { 0 } else { self.random.below(self.group as usize) as u64 };
+        self.chosen = if self.group == 1 { 0 } else { self.random.below(self.group) };
     }
 
     /// The `q`-quantile (0..1); `None` where fewer values have arrived, or are kept, than it takes to speak of it at all

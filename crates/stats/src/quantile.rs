@@ -1,4 +1,4 @@
-//! What order statistics say about a quantile, whatever the distribution (flash.md F1; Hahn & Meeker 1991).
+//! What order statistics say about a quantile, whatever the distribution (docs/field/statistics.md#percentiles; Hahn & Meeker 1991).
 
 use crate::student::incomplete_beta;
 
@@ -32,7 +32,7 @@ pub(crate) fn fractional_ranks(n: f64, q: f64, confidence: f64) -> Option<(f64, 
 }
 
 /// The smallest sample whose largest value lies above the `q`-quantile with 95 % confidence (one-sided): 5 for p50,
-/// 59 for p95, 299 for p99, 2995 for p99.9 (flash.md F1). With fewer, no such percentile is printed.
+/// 59 for p95, 299 for p99, 2995 for p99.9 (docs/field/statistics.md#percentiles). With fewer, no such percentile is printed.
 pub fn smallest_sample(q: f64) -> u64 {
     if q <= 0.0 {
         return 1;
@@ -75,7 +75,7 @@ mod tests {
         sum
     }
 
-    /// flash.md F1: one-sided and two-sided minima.
+    /// docs/field/statistics.md#percentiles: one-sided and two-sided minima.
     #[test]
     fn fewest_samples_for_a_percentile() {
         for (q, one_sided, two_sided) in [(0.5, 5, 6), (0.95, 59, 72), (0.99, 299, 368), (0.999, 2995, 3688)] {

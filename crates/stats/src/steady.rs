@@ -1,6 +1,6 @@
 use crate::{Drift, drift, drift::ROUNDS, sample::mean};
 
-/// SNIA's search for steady state, one round after the other (flash.md D2): reached when five consecutive rounds lie within
+/// SNIA's search for steady state, one round after the other (docs/field/snia-and-uflip.md#snia-pts): reached when five consecutive rounds lie within
 /// 20 % of their mean and their line within 10 %.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyState {

@@ -1,6 +1,6 @@
 use crate::{Drift, RateEstimator};
 
-/// When a measurement has said enough (flash.md F3).
+/// When a measurement has said enough (docs/field/statistics.md#stop-rule).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StopRule {
     /// Never stop before this much measured time.

@@ -11,10 +11,10 @@ use record::{Cell, Stop};
 use crate::doubts::may_be_cached;
 use crate::drive::{Limits, Load, Look, Onlookers, Places, Watch, drive, flush};
 use crate::events::{Event, Listener, Progress};
-use crate::random::Random;
 use crate::stage::KeptFile;
 use crate::undo::{PutBack, Trust, put_back};
 use crate::{Site, Stage, Tally, Undo};
+use stats::Random;
 
 /// The type through which suites write: nothing outside the planned spans gets through.
 pub type Guarded = ExtentGuard<Box<dyn Device>>;
@@ -89,7 +89,7 @@ impl Bench<'_> {
 
     /// Random numbers of this cell for one purpose: the same whenever and in whatever order cells run.
     pub fn random(&self, purpose: &str) -> Random {
-        Random::new(self.seed, purpose)
+        Random::for_purpose(self.seed, purpose)
     }
 
     /// What is left of the cell's time, in nanoseconds.
@@ -140,7 +140,7 @@ impl Bench<'_> {
     }
 }
 
-/// What is written faster at first is a cache where that ends within this much; what holds more is flash (flash.md C2).
+/// What is written faster at first is a cache where that ends within this much; what holds more is flash (docs/field/cheats.md#cheats-and-caches).
 const LARGEST_BEGINNING_BYTES: f64 = (96 << 20) as f64;
 /// So many times faster than what follows.
 pub(crate) const BEGINNING_RATIO: f64 = 1.25;

@@ -11,7 +11,7 @@ mod unsettled;
 pub(crate) use lifted::lift;
 pub(crate) use unsettled::unsettled;
 
-/// Numbers that cannot be the medium's (flash.md F; peers.md wish 4).
+/// Numbers that cannot be the medium's (docs/field/statistics.md#statistics; docs/field/peers.md#impossible-numbers).
 pub(crate) fn impossible(cell: &Cell, site: &Site) -> Vec<Flag> {
     let mut flags = Vec::new();
     let through_cache = cell.params.path == Path::Buffered;
@@ -34,22 +34,22 @@ pub(crate) fn impossible(cell: &Cell, site: &Site) -> Vec<Flag> {
 /// A cache takes a single write in less time than this, and its bytes no more slowly than that; where writes take longer, none took them.
 const CACHED_NS: f64 = 3e6;
 const CACHED_NS_PER_BYTE: f64 = 100.0;
-/// Writes in a row cost the command less. Flash written one bit to a cell takes 16 KiB in 0.2 to 0.3 ms a plane (flash.md E1), so less than
+/// Writes in a row cost the command less. Flash written one bit to a cell takes 16 KiB in 0.2 to 0.3 ms a plane (docs/field/ftl.md#nand), so less than
 /// 20 MB/s is no cache of it.
 const CACHED_IN_A_ROW_NS: f64 = 0.5e6;
 const CACHED_IN_A_ROW_NS_PER_BYTE: f64 = 50.0;
-/// No volatile cache that is known is larger (flash.md C2). They come in powers of two, so a little more fills every one.
+/// No volatile cache that is known is larger (docs/field/cheats.md#cheats-and-caches). They come in powers of two, so a little more fills every one.
 pub(crate) const LARGEST_CACHE_BYTES: u64 = 64 * MIB;
 pub(crate) const OVERWHELM_BYTES: u64 = LARGEST_CACHE_BYTES + MIB;
-/// A cache is so many times as fast as what lies behind it (flash.md C2).
+/// A cache is so many times as fast as what lies behind it (docs/field/cheats.md#cheats-and-caches).
 pub(crate) const CACHE_RATIO: f64 = 3.0;
 /// A span smaller than this is what caches and cheats are made for, and a few open allocation units hold most of what is written to it.
 pub(crate) const WIDE_BYTES: u64 = 100 * MIB;
-/// Flash that is written one bit to a cell to be fast holds a third or less of what it holds otherwise, so no cache is larger (flash.md C2).
+/// Flash that is written one bit to a cell to be fast holds a third or less of what it holds otherwise, so no cache is larger (docs/field/cheats.md#cheats-and-caches).
 const LARGEST_CACHE: u64 = 3;
 /// Tests whose figure is the rate of writes in a row.
 const IN_A_ROW: [&str; 4] = ["prime", "zero-fill", "random-fill", "sequential-write"];
-/// From this on a medium warms by degrees a minute: the SSD of flash.md C2 that throttles moves 2 GB/s, what SATA carries (0.6 GB/s) is not known to.
+/// From this on a medium warms by degrees a minute: the SSD of docs/field/cheats.md#cheats-and-caches that throttles moves 2 GB/s, what SATA carries (0.6 GB/s) is not known to.
 const WARMING_BPS: f64 = 1e9;
 
 /// How long a figure may last, as far as it can be told when it has just been measured.
@@ -82,7 +82,7 @@ fn has_room(site: &Site, written_bytes: u64) -> bool {
     site.is_file() || written_bytes < site.facts.capacity_bytes / LARGEST_CACHE
 }
 
-/// The stop rule of flash.md F3: at least 3 s and 30 I/Os, then a 95 % half-width of at most `relative_half_width`.
+/// The stop rule of docs/field/statistics.md#stop-rule: at least 3 s and 30 I/Os, then a 95 % half-width of at most `relative_half_width`.
 pub fn certainty(relative_half_width: f64, min_ns: u64) -> StopRule {
     StopRule { min_ns, min_events: 30, relative_half_width, max_ns: u64::MAX }
 }

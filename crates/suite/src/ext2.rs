@@ -1,4 +1,4 @@
-//! Where `mke2fs -b 1024` puts things on a medium (flash.md A11, I2; the arithmetic is that of e2fsprogs' `ext2fs_initialize`).
+//! Where `mke2fs -b 1024` puts things on a medium (docs/field/ext2.md#what-mke2fs-writes, docs/field/ext2.md#test-vector; the arithmetic is that of e2fsprogs' `ext2fs_initialize`).
 
 use device::Extent;
 
@@ -170,7 +170,7 @@ mod tests {
 
     const PLAIN: Choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
 
-    /// flash.md I2.
+    /// docs/field/ext2.md#test-vector.
     #[test]
     fn the_published_example() {
         let layout = Layout::new(3_965_190_144, PLAIN).unwrap();

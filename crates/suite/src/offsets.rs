@@ -2,7 +2,9 @@
 
 use device::Extent;
 
-use crate::random::{Rand48, Random};
+use stats::Random;
+
+use crate::random::Rand48;
 
 /// Blocks one after the other from the start of `span`; `None` at its end. A rest smaller than a block is left out.
 pub fn sequential(span: Extent, block_bytes: u64) -> impl FnMut(u32) -> Option<Extent> {
@@ -102,7 +104,7 @@ impl Permutation {
     }
 }
 
-/// iozone's order for `-i 2`: `srand48(0)`, then for every i swap `r[i]` with `r[lrand48() % n]`; each record once (flash.md A5, I1).
+/// iozone's order for `-i 2`: `srand48(0)`, then for every i swap `r[i]` with `r[lrand48() % n]`; each record once (docs/field/iozone.md#single-file, docs/field/iozone.md#test-vectors).
 pub fn iozone_permutation(records: u32) -> Vec<u32> {
     let mut random = Rand48::new(0);
     let mut order: Vec<u32> = (0..records).collect();
@@ -114,7 +116,7 @@ pub fn iozone_permutation(records: u32) -> Vec<u32> {
 }
 
 /// One random block of each stratum (allocation unit) per pass, strata in a new random order each pass, so that consecutive writes
-/// never share an open allocation unit (flash.md F5 step 3).
+/// never share an open allocation unit (docs/field/statistics.md#step-3-measure).
 pub struct Stratified {
     span: Extent,
     stratum_bytes: u64,
@@ -166,7 +168,7 @@ impl Iterator for Stratified {
 mod tests {
     use super::*;
 
-    /// FNV-1a over whole 64-bit words (flash.md I1).
+    /// FNV-1a over whole 64-bit words (docs/field/iozone.md#test-vectors).
     fn fnv(order: &[u32]) -> u64 {
         order.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &r| (hash ^ u64::from(r)).wrapping_mul(1099511628211))
     }
@@ -191,7 +193,7 @@ mod tests {
     fn the_first_of_an_order_may_be_any_and_so_may_the_second() {
         let mut seen = [0.0; 64];
         for seed in 0..64_000 {
-            let order = Permutation::new(131_072, &mut Random::new(seed, "fair"));
+            let order = Permutation::new(131_072, &mut Random::for_purpose(seed, "fair"));
             let eighth = |turn| order.at(turn).unwrap() / 16_384;
             seen[(eighth(0) * 8 + eighth(1)) as usize] += 1.0;
         }
@@ -208,11 +210,11 @@ mod tests {
                 Box::new(cyclic(span, 4096)),
                 Box::new(cyclic_from(span, 10240, span.offset_bytes + span.bytes / 2)),
                 Box::new(pieces(span, 10240)),
-                Box::new(uniform(span, 4096, 512, Random::new(seed, "uniform"))),
+                Box::new(uniform(span, 4096, 512, Random::for_purpose(seed, "uniform"))),
             ];
-            let mut stratified = Stratified::new(span, 16384, 4096, Random::new(seed, "stratified"));
+            let mut stratified = Stratified::new(span, 16384, 4096, Random::for_purpose(seed, "stratified"));
             orders.push(Box::new(move |_| stratified.next()));
-            orders.push(Box::new(once_each(span, 4096, Random::new(seed, "once each"))));
+            orders.push(Box::new(once_each(span, 4096, Random::for_purpose(seed, "once each"))));
             for order in &mut orders {
                 for _ in 0..600 {
                     if let Some(io) = order(0) {
@@ -224,7 +226,7 @@ mod tests {
 
         #[test]
         fn once_each_is_each_once(n in 0u64..3000, seed: u64) {
-            let order = Permutation::new(n, &mut Random::new(seed, ""));
+            let order = Permutation::new(n, &mut Random::for_purpose(seed, ""));
             let mut numbers: Vec<u64> = (0..n).map_while(|turn| order.at(turn)).collect();
             assert_eq!(order.at(n), None);
             numbers.sort_unstable();
@@ -234,7 +236,7 @@ mod tests {
         #[test]
         fn stratified_never_visits_a_stratum_twice_in_a_row(strata in 2u64..50, seed: u64) {
             let span = Extent::new(0, strata * 65536);
-            let mut order = Stratified::new(span, 65536, 4096, Random::new(seed, ""));
+            let mut order = Stratified::new(span, 65536, 4096, Random::for_purpose(seed, ""));
             let visited: Vec<u64> = (0..3 * strata).map(|_| order.next().unwrap().offset_bytes / 65536).collect();
             assert!(visited.windows(2).all(|pair| pair[0] != pair[1]));
             for pass in visited.chunks(strata as usize) {

@@ -18,9 +18,9 @@ use crate::events::{Event, Listener};
 use crate::fingerprint::{read_marks, written_places};
 use crate::outcome::Outcome;
 use crate::plan::{PROBE, span_of};
-use crate::random::Random;
 use crate::stage::KeptFile;
 use crate::{MemoryUndo, Plan, Site, Stage, Undo, catalogue, is_filling};
+use stats::Random;
 
 use self::second_look::When;
 
@@ -309,7 +309,7 @@ impl Runner<'_> {
             failed: None,
         };
         let named = if planned.test == PROBE && self.probed_anew { format!("{} anew", planned.id) } else { planned.id.clone() };
-        let seed = Random::new(self.options.seed, &named).bits();
+        let seed = Random::for_purpose(self.options.seed, &named).bits();
         let mut bench = Bench {
             medium,
             stage,

@@ -60,7 +60,7 @@ impl Site {
     }
 
     /// The range of at most `wanted_bytes` in this region, or why there is none. On a raw medium `Middle` begins at half of the capacity,
-    /// aligned to the allocation unit, so that a faster front area does not flatter the headline (flash.md A4, H).
+    /// aligned to the allocation unit, so that a faster front area does not flatter the headline (docs/field/classic-tools.md#dd, docs/field/cautions.md#cautions).
     pub fn region(&self, region: Region, wanted_bytes: u64) -> Result<Extent, String> {
         let capacity = self.facts.capacity_bytes;
         let block = self.facts.logical_block_bytes.max(1);

@@ -10,7 +10,7 @@ use crate::Outcome;
 /// Points a curve keeps at most; neighbours are merged beyond.
 const CURVE_POINTS: usize = 240;
 
-/// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 % (flash.md E5, "Jitter"), 5 times as long. The notes say 3 to
+/// The rare slow I/Os that any flash is expected to have, seen or not: 0.5 % (docs/field/ftl.md#profiles, "Jitter"), 5 times as long. The notes say 3 to
 /// 10 times; with this, intervals hold on models of 3 to 6 times and of 3 to 10 times alike (docs/truth.md).
 const TAIL_OF_FLASH: RareEvents = RareEvents { share: 0.005, excess: 4.0 };
 
@@ -294,7 +294,7 @@ impl Tally {
     }
 }
 
-/// Latencies in figures; a percentile with too few samples is absent (flash.md F1).
+/// Latencies in figures; a percentile with too few samples is absent (docs/field/statistics.md#percentiles).
 pub fn latency(histogram: &Histogram, worst_ns: u64) -> Latency {
     let n = histogram.len();
     let at = |share: f64| (n >= smallest_sample(share)).then(|| histogram.quantile(share));

@@ -16,7 +16,7 @@ use sim::{Options, SimDevice};
 /// The worst card there is: a merge of a second for every stray write, 5 MB/s.
 const ONE_IOPS: &str = r#"
 about = "1 IOPS, 5 MB/s"
-source = "flash.md F5, the card for which the time limits are made"
+source = "docs/field/statistics.md#sampling-random-writes, the card for which the time limits are made"
 guesses = "all"
 [medium]
 capacity = "4 GiB"
@@ -63,7 +63,7 @@ fn slow(geometry: Geometry) -> Profile {
 /// A card that knows the benchmark, behind a cache of 1488 pages that no flush empties: a minute of its random writes.
 const KNOWS_THE_BENCHMARK: &str = r#"
 about = "fast for a benchmark, behind a cache that lies"
-source = "flash.md C2"
+source = "docs/field/cheats.md#cheats-and-caches"
 guesses = "all"
 [medium]
 capacity = "8 GiB"
@@ -246,7 +246,7 @@ fn check_figure(end: &RunEnd, test: &str, figure: &str, published: f64, toleranc
 
 #[test]
 fn published_tests_find_the_published_figures_of_the_media_that_were_modelled() {
-    // Morton's table (flash.md A10), Transcend C10 4G: 16.65 MB/s of zeros, 8.99 MB/s of random data, 368 ms a sector.
+    // Morton's table (docs/field/ext2.md#mortons-benchmark), Transcend C10 4G: 16.65 MB/s of zeros, 8.99 MB/s of random data, 368 ms a sector.
     let (_, end) = run_on("class10", "seeds", &["zero-fill", "random-fill", "sector-write"]);
     check_figure(&end, "zero-fill", "bps", 16.65e6, 0.05);
     check_figure(&end, "random-fill", "bps", 8.99e6, 0.05);

@@ -1,4 +1,4 @@
-//! The cells that are held against fio: each once in our words and once in fio's (flash.md J).
+//! The cells that are held against fio: each once in our words and once in fio's (docs/field/classic-tools.md#the-same-with-fio).
 
 /// One cell.
 pub struct Cell {

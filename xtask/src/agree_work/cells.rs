@@ -1,4 +1,4 @@
-//! The forms that are held against fio: each once in our words and once in fio's (flash.md J).
+//! The forms that are held against fio: each once in our words and once in fio's (docs/field/classic-tools.md#the-same-with-fio).
 
 /// One form of a work.
 pub struct Form {

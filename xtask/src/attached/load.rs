@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use suite::random::Random;
+use stats::Random;
 
 /// Bursts and the pauses between them last from the first to the second, in milliseconds.
 const LASTS_MS: [u64; 2] = [200, 3000];
@@ -78,7 +78,7 @@ fn write(file: &File, piece: &mut u64) {
 
 /// Turns the bursts on and off.
 fn switch(is_on: &AtomicBool, stop: &AtomicBool, seed: u64) {
-    let mut random = Random::new(seed, "bursts");
+    let mut random = Random::for_purpose(seed, "bursts");
     while !stop.load(Ordering::Relaxed) {
         is_on.fetch_not(Ordering::Relaxed);
         let ends = Instant::now() + Duration::from_millis(LASTS_MS[0] + random.below(LASTS_MS[1] - LASTS_MS[0]));

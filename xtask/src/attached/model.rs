@@ -71,7 +71,7 @@ impl Model {
         Ok(self.replay(&pieces.collect::<Vec<_>>(), 1)?.1)
     }
 
-    /// flashbench -a (flash.md B1): mean over positions of the fastest of 8 reads before, across and after multiples of each alignment that is
+    /// flashbench -a (docs/field/allocation-units.md#flashbench): mean over positions of the fastest of 8 reads before, across and after multiples of each alignment that is
     /// not below `least`, in nanoseconds.
     pub fn boundaries(&mut self, block_bytes: u64, least: u64) -> Result<[f64; 3]> {
         const TRIES: usize = 8;
@@ -98,7 +98,7 @@ impl Model {
         Ok(sums.map(|sum| sum / (alignments.len() as u64 * POSITIONS) as f64))
     }
 
-    /// flashbench --open-au (flash.md B1): bytes a second of writes of `length` in turn over so many units, every unit filled once.
+    /// flashbench --open-au (docs/field/allocation-units.md#flashbench): bytes a second of writes of `length` in turn over so many units, every unit filled once.
     pub fn open_aus(&mut self, aus: u64, au_bytes: u64, length: u64) -> Result<f64> {
         let start = (16 << 20_u64).max(au_bytes);
         let mut ns = 0;

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use record::collection::Query;
 use record::{Published, Record};
+use stats::Random;
 use store::collection::{Address, Collection};
 
-use super::made::{self, Dice, Made};
+use super::made::{self, Made};
 use super::served::Served;
 use crate::{released, section};
 
@@ -192,7 +193,7 @@ fn measure(
 
 /// Pages one after the other, with any sort and filter.
 fn alone<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P>) -> Result<Vec<f64>> {
-    let mut dice = Dice::new(1);
+    let mut dice = made::random(1);
     let count = flags.rate * flags.seconds;
     (0..count)
         .map(|_| {
@@ -207,7 +208,7 @@ fn alone<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P>) -> Result<Vec<f64
 /// Pages at a steady rate, whether those before are done or not. The time counts from the moment at which a page was due.
 fn paced<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P> + Sync) -> Result<Vec<f64>> {
     let count = flags.rate * flags.seconds;
-    let next = Mutex::new((0, Dice::new(2)));
+    let next = Mutex::new((0, made::random(2)));
     let begun = Instant::now();
     let ask = || {
         let mut times = Vec::new();
@@ -233,8 +234,8 @@ fn paced<P>(flags: &Flags, page: impl Fn(&Query) -> Result<P> + Sync) -> Result<
     })
 }
 
-fn submissions(collection: &Collection, made: &Made, model: impl Fn(&mut Dice) -> u64) -> Result<Vec<f64>> {
-    let mut dice = Dice::new(3);
+fn submissions(collection: &Collection, made: &Made, model: impl Fn(&mut Random) -> u64) -> Result<Vec<f64>> {
+    let mut dice = made::random(3);
     (0..SUBMISSIONS)
         .map(|number| {
             let of = model(&mut dice);
@@ -249,7 +250,7 @@ fn submissions(collection: &Collection, made: &Made, model: impl Fn(&mut Dice) -
 
 /// Kilobytes of the largest of a thousand pages.
 fn largest(served: &Served) -> Result<String> {
-    let mut dice = Dice::new(4);
+    let mut dice = made::random(4);
     let bytes = (0..1000).map(|_| served.table(&made::query(&mut dice))).collect::<Result<Vec<usize>>>()?;
     Ok(format!("{:.0} kB", bytes.into_iter().max().unwrap_or_default() as f64 / 1e3))
 }
@@ -317,7 +318,7 @@ mod tests {
         assert_eq!(models.len(), 20);
         let collection = Collection::open(&Address::Memory).unwrap();
         assert!(collection.submit_all(runs).unwrap().iter().all(|receipt| receipt.is_new));
-        let mut dice = Dice::new(1);
+        let mut dice = made::random(1);
         let found = (0..200).filter(|_| collection.lines(&made::query(&mut dice)).unwrap().total > 0).count();
         assert!(found > 60, "{found} of 200 queries find something");
     }

@@ -6,39 +6,12 @@ use record::collection::{Figure, Headline, Origin, Query, SortBy};
 use record::{
     Cell, Claims, Content, Direction, Estimate, Latency, Link, MediumKind, Params, Pattern, Published, Record, Region, Run, SCHEMA, Stop,
 };
+use stats::Random;
 use store::collection::Submission;
 
-/// SplitMix64.
-pub struct Dice(u64);
-
-impl Dice {
-    pub fn new(seed: u64) -> Dice {
-        Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
-    }
-
-    fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.draw()) * u128::from(n)) >> 64) as u64
-    }
-
-    fn share(&mut self) -> f64 {
-        (self.draw() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Between these, alike in each power of ten.
-    fn scaled(&mut self, low: f64, high: f64) -> f64 {
-        low * (high / low).powf(self.share())
-    }
-
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len() as u64) as usize]
-    }
+/// Numbers of their own for each seed, also for seeds that follow each other.
+pub fn random(seed: u64) -> Random {
+    Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d))
 }
 
 const VENDORS: [&str; 12] =
@@ -98,17 +71,17 @@ impl Made {
 
     /// A run of a model; `number` tells it from all others.
     pub fn submission_of(&self, model: u64, number: u64) -> Submission {
-        let mut of_model = Dice::new(model << 32 | 7);
-        let mut dice = Dice::new(number << 8 | 5);
-        let kind = of_model.of(&KINDS);
-        let capacity_bytes = of_model.of(&CAPACITIES_GB) * 1_000_000_000;
-        let (interface, mode) = of_model.of(&INTERFACES);
-        let speed = of_model.scaled(0.5, 5000.0);
-        let rate = of_model.scaled(2e6, 500e6);
+        let mut of_model = random(model << 32 | 7);
+        let mut random = self::random(number << 8 | 5);
+        let kind = *of_model.pick(&KINDS);
+        let capacity_bytes = *of_model.pick(&CAPACITIES_GB) * 1_000_000_000;
+        let (interface, mode) = *of_model.pick(&INTERFACES);
+        let speed = of_model.log_uniform(0.5, 5000.0);
+        let rate = of_model.log_uniform(2e6, 500e6);
         let app_class = of_model.below(3) as u32;
-        let host = dice.below(HOSTS);
-        let vendor = of_model.of(&VENDORS);
-        let cells: Vec<Cell> = (0..self.cells).map(|at| cell(at, speed, rate, &mut dice)).collect();
+        let host = random.below(HOSTS);
+        let vendor = *of_model.pick(&VENDORS);
+        let cells: Vec<Cell> = (0..self.cells).map(|at| cell(at, speed, rate, &mut random)).collect();
         let run = Published {
             seed: number,
             kind,
@@ -125,8 +98,8 @@ impl Made {
             ..blank()
         };
         let month = 1 + number % 12;
-        let received = format!("2026-{month:02}-{:02}T{:02}:{:02}:00Z", 1 + dice.below(28), dice.below(24), dice.below(60));
-        Submission::new(run, headline(speed, rate, &mut dice), Origin::Measured, received)
+        let received = format!("2026-{month:02}-{:02}T{:02}:{:02}:00Z", 1 + random.below(28), random.below(24), random.below(60));
+        Submission::new(run, headline(speed, rate, &mut random), Origin::Measured, received)
     }
 }
 
@@ -152,15 +125,15 @@ fn estimate(value: f64, n: u64) -> Option<Estimate> {
     Some(Estimate { value, ci95: Some([value * 0.97, value * 1.03]), n })
 }
 
-fn cell(at: u64, speed: f64, rate: f64, dice: &mut Dice) -> Cell {
+fn cell(at: u64, speed: f64, rate: f64, random: &mut Random) -> Cell {
     let (test, direction, pattern) = TESTS[at as usize % TESTS.len()];
     let block_bytes = 512 << (at / 4 % 8);
     let (iops, bps) = match pattern {
-        Pattern::Sequential => (rate / block_bytes as f64, rate * dice.scaled(0.8, 1.25)),
-        _ => (speed * dice.scaled(0.7, 1.4), speed * block_bytes as f64),
+        Pattern::Sequential => (rate / block_bytes as f64, rate * random.log_uniform(0.8, 1.25)),
+        _ => (speed * random.log_uniform(0.7, 1.4), speed * block_bytes as f64),
     };
     let mean = 1e9 / iops;
-    let n = 100 + dice.below(10_000);
+    let n = 100 + random.below(10_000);
     let ns = |factor: f64| Some((mean * factor) as u64);
     let params = Params {
         direction: Some(direction),
@@ -181,12 +154,12 @@ fn cell(at: u64, speed: f64, rate: f64, dice: &mut Dice) -> Cell {
         n,
         min: (mean * 0.3) as u64,
         mean,
-        p50: ns(dice.scaled(0.6, 0.9)),
-        p90: ns(dice.scaled(1.5, 2.0)),
-        p95: ns(dice.scaled(2.0, 3.0)),
-        p99: ns(dice.scaled(4.0, 6.0)),
+        p50: ns(random.log_uniform(0.6, 0.9)),
+        p90: ns(random.log_uniform(1.5, 2.0)),
+        p95: ns(random.log_uniform(2.0, 3.0)),
+        p99: ns(random.log_uniform(4.0, 6.0)),
         p99_9: None,
-        max: (mean * dice.scaled(10.0, 200.0)) as u64,
+        max: (mean * random.log_uniform(10.0, 200.0)) as u64,
         ci95: BTreeMap::new(),
     });
     (cell.ops, cell.bytes, cell.written_bytes) = (n, n * block_bytes, if direction == Direction::Write { n * block_bytes } else { 0 });
@@ -195,7 +168,7 @@ fn cell(at: u64, speed: f64, rate: f64, dice: &mut Dice) -> Cell {
 }
 
 /// Nine of ten figures, and one run of a hundred of a fake.
-fn headline(speed: f64, rate: f64, dice: &mut Dice) -> Headline {
+fn headline(speed: f64, rate: f64, random: &mut Random) -> Headline {
     let mut figures = BTreeMap::new();
     for figure in Figure::ALL {
         let base = match figure.unit() {
@@ -203,50 +176,50 @@ fn headline(speed: f64, rate: f64, dice: &mut Dice) -> Headline {
             record::collection::Unit::Bps => rate,
             record::collection::Unit::Ns => 1e10 / speed,
         };
-        if dice.below(10) > 0 {
-            figures.insert(figure, base * dice.scaled(0.5, 2.0));
+        if random.below(10) > 0 {
+            figures.insert(figure, base * random.log_uniform(0.5, 2.0));
         }
     }
     let verdict = Some("Fine as a camera card, unusable as a root disk, because of its random writes.".to_owned());
-    Headline { figures, verdict, faults: Vec::new(), is_fake: dice.below(100) == 0 }
+    Headline { figures, verdict, faults: Vec::new(), is_fake: random.below(100) == 0 }
 }
 
 /// What somebody may ask of the table.
-pub fn query(dice: &mut Dice) -> Query {
-    let figure = dice.of(&Figure::ALL);
-    let sort = match dice.below(8) {
+pub fn query(random: &mut Random) -> Query {
+    let figure = *random.pick(&Figure::ALL);
+    let sort = match random.below(8) {
         0 => SortBy::Name,
         1 => SortBy::Capacity,
         2 => SortBy::Runs,
         3 => SortBy::Latest,
         _ => SortBy::Figure(figure),
     };
-    let mut query = Query { sort: Some(sort), reversed: dice.below(3) == 0, ..Query::default() };
-    if dice.below(4) == 0 {
-        query.page = dice.below(40) as u32;
+    let mut query = Query { sort: Some(sort), reversed: random.below(3) == 0, ..Query::default() };
+    if random.below(4) == 0 {
+        query.page = random.below(40) as u32;
     }
-    if dice.below(4) == 0 {
-        query.words = dice.of(&["sandisk", "kingston", "s1", "8 gb", "nothing like it", "transcend t12"]).to_owned();
+    if random.below(4) == 0 {
+        query.words = (*random.pick(&["sandisk", "kingston", "s1", "8 gb", "nothing like it", "transcend t12"])).to_owned();
     }
-    if dice.below(3) == 0 {
-        query.kinds = vec![dice.of(&KINDS)];
+    if random.below(3) == 0 {
+        query.kinds = vec![*random.pick(&KINDS)];
     }
-    if dice.below(4) == 0 {
-        query.capacity_from_gb = Some(dice.of(&CAPACITIES_GB));
+    if random.below(4) == 0 {
+        query.capacity_from_gb = Some(*random.pick(&CAPACITIES_GB));
     }
-    if dice.below(6) == 0 {
+    if random.below(6) == 0 {
         query.class = Some("A1".to_owned());
     }
-    if dice.below(6) == 0 {
+    if random.below(6) == 0 {
         query.interface = Some("usb".to_owned());
     }
-    if dice.below(4) == 0 {
-        let figure = dice.of(&Figure::ALL);
-        let limit = if figure.smaller_is_better() { dice.scaled(1e6, 1e10) } else { dice.scaled(1.0, 1e8) };
+    if random.below(4) == 0 {
+        let figure = *random.pick(&Figure::ALL);
+        let limit = if figure.smaller_is_better() { random.log_uniform(1e6, 1e10) } else { random.log_uniform(1.0, 1e8) };
         query.at_least = vec![(figure, limit)];
     }
-    if dice.below(4) == 0 {
-        query.fakes = Some(dice.below(4) == 0);
+    if random.below(4) == 0 {
+        query.fakes = Some(random.below(4) == 0);
     }
     query
 }

@@ -1,6 +1,6 @@
 //! The project as text: every file that is, or would be, under version control.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -9,9 +9,11 @@ use anyhow::{Context, Result, ensure};
 /// The tests of the rules quote what the rules forbid.
 const QUOTES_BAD_INPUT: &str = "xtask/src/tidy/tests.rs";
 
-/// Path from the root, with forward slashes, to text. Files that are not text are left out.
+/// Path from the root, with forward slashes, to text.
 pub struct Project {
     files: BTreeMap<String, String>,
+    /// Files that are not text: pictures and captures.
+    others: BTreeSet<String>,
 }
 
 impl Project {
@@ -24,14 +26,21 @@ impl Project {
             .context("git is needed to know which files belong to the project")?;
         ensure!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr).trim());
         let names = String::from_utf8(listed.stdout).context("a file name is not UTF-8")?;
-        let read = |name: &str| Some((name.to_owned(), std::fs::read_to_string(root.join(name)).ok()?));
-        Ok(Project { files: names.split('\0').filter(|name| !name.is_empty() && *name != QUOTES_BAD_INPUT).filter_map(read).collect() })
+        let mut project = Project { files: BTreeMap::new(), others: BTreeSet::new() };
+        for name in names.split('\0').filter(|name| !name.is_empty() && *name != QUOTES_BAD_INPUT) {
+            match std::fs::read_to_string(root.join(name)) {
+                Ok(text) => drop(project.files.insert(name.to_owned(), text)),
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => drop(project.others.insert(name.to_owned())),
+                Err(_) => {}
+            }
+        }
+        Ok(project)
     }
 
     /// A made-up project.
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Project {
-        Project { files: files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect() }
+        Project { files: files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(), others: BTreeSet::new() }
     }
 
     /// How many files.
@@ -42,6 +51,11 @@ impl Project {
     /// A file's text, if there is such a file.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.get(path).map(String::as_str)
+    }
+
+    /// Whether there is such a file, text or not.
+    pub fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path) || self.others.contains(path) || path == QUOTES_BAD_INPUT
     }
 
     /// All files: path and text.

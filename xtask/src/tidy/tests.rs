@@ -188,3 +188,24 @@ fn a_place_on_a_machine_and_a_foreign_source_are_found() {
     Cargo.lock: source = "registry+https://example.org/index"
     "#);
 }
+
+#[test]
+fn citations_that_lead_nowhere_are_found() {
+    let page = ("docs/field/ftl.md", "# Translation layers\n\n```\n# no heading\n```\n\n## Morton's `dd`\n");
+    let code = "// (docs/field/ftl.md#model, docs/field/ftl.md#mortons-dd).\n/// docs/field/gone.md, docs/field/ftl.md and docs/field/\n";
+    insta::assert_snapshot!(check(citations::what_is_cited_of_the_field_is_there, &[page, ("crates/sim/src/lib.rs", code)]), @r"
+    crates/sim/src/lib.rs: line 1: docs/field/ftl.md has no heading for #model
+    crates/sim/src/lib.rs: line 2: docs/field/gone.md is not there
+    ");
+    let links = "[a](field/ftl.md#mortons-dd) [b](../README.md) [c](field/) [d](#here) [e](https://x.org/y.md)\n[f](field/ftl.md#no-heading)\n```\n[g](gone)\n```\n";
+    let files = [page, ("docs/truth.md", links), ("README.md", "# x\n[truth](docs/truth.md)\n")];
+    insta::assert_snapshot!(check(citations::links_between_documents_lead_there, &files), @r"
+    docs/truth.md: line 1: docs/truth.md has no heading for #here
+    docs/truth.md: line 2: docs/field/ftl.md has no heading for #no-heading
+    ");
+    let notes = concat!("// see flash", ".md B3.4\n// (peers", ".md\n// wish 4)\n// docs/field/peers", ".md#guard\n");
+    insta::assert_snapshot!(check(citations::nothing_is_cited_by_key, &[("crates/sim/src/lib.rs", notes)]), @r"
+    crates/sim/src/lib.rs: line 1: cites a key of notes that are not here
+    crates/sim/src/lib.rs: line 2: cites a key of notes that are not here
+    ");
+}

@@ -1,6 +1,6 @@
 //! `cargo xtask truth --drawn MEDIA`: how often intervals hold the truth on media drawn at random, and bounds lie on their side of it.
 //!
-//! Cards, better cards, sticks and disks over the ranges of flash.md E, each with one of five kinds of volatile cache or none. No code under test knows of
+//! Cards, better cards, sticks and disks over the ranges of docs/field/ftl.md#translation-layers, each with one of five kinds of volatile cache or none. No code under test knows of
 //! the kind that combines writes.
 
 use std::path::Path;

@@ -6,8 +6,8 @@ use device::{Completion, Device, Extent, Op, Request};
 use record::units::GIB;
 use record::{Content, Direction, Params, Pattern, Region};
 use sim::{Options, Profile, SimDevice};
+use stats::Random;
 use suite::offsets::{cyclic, cyclic_from, once_each, uniform};
-use suite::random::Random;
 
 /// Bytes that one start writes at most, so that a cache that the run itself does not use up is not used up here either.
 const START_BYTES: u64 = 512 << 20;
@@ -203,7 +203,7 @@ impl<'a> Medium<'a> {
         let span = Extent::new(params.span_offset_bytes.unwrap_or(0), params.span_bytes.unwrap_or(0).min(found.span_bytes));
         let is_row = params.direction == Some(Direction::Write) && params.pattern == Some(Pattern::Sequential);
         let span = if is_row { whole_aus(profile, span) } else { span };
-        Medium { profile, params, found, device, span, row_at: span.offset_bytes, random: Random::new(seed, "long run") }
+        Medium { profile, params, found, device, span, row_at: span.offset_bytes, random: Random::for_purpose(seed, "long run") }
     }
 
     fn writes(&self) -> bool {
@@ -223,7 +223,7 @@ impl<'a> Medium<'a> {
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         if self.writes() && self.params.pattern != Some(Pattern::Sequential) {
             let ops = SETTLING_OPS + small_fast_bytes(self.profile) / block_bytes;
-            let mut places = uniform(self.span, block_bytes, block_bytes, Random::new(self.random.bits(), "settling"));
+            let mut places = uniform(self.span, block_bytes, block_bytes, Random::for_purpose(self.random.bits(), "settling"));
             self.run(Op::Write, Content::Incompressible, Length::ops(ops), &mut places, &mut |_| {});
         } else if self.writes() {
             let used_up_bytes = if is_for_ever { small_fast_bytes(self.profile) } else { volatile_bytes(self.profile) };
@@ -267,7 +267,7 @@ impl<'a> Medium<'a> {
         let block_bytes = self.params.block_bytes.unwrap_or(FILL_BYTES);
         let (op, align_bytes) = if self.writes() { (Op::Write, block_bytes) } else { (Op::Read, SECTOR_BYTES) };
         let content = self.params.content.unwrap_or(Content::Incompressible);
-        let random = Random::new(self.random.bits(), "places");
+        let random = Random::for_purpose(self.random.bits(), "places");
         match self.params.pattern {
             Some(Pattern::Sequential) => {
                 let (mut places, mut row_at) = (cyclic_from(self.span, block_bytes, self.row_at), self.row_at);

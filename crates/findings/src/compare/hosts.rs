@@ -1,4 +1,4 @@
-//! What differs about the hosts and the runs of several media and could explain a difference between them (flash.md G6).
+//! What differs about the hosts and the runs of several media and could explain a difference between them (docs/field/identity.md#host-facts).
 
 use record::Record;
 

@@ -116,7 +116,7 @@ pub fn run_id(request: &Request, suite: &str, opened: &Opened) -> String {
 }
 
 /// The most a merge-bound medium programs for this plan, in bytes: each small write out of sequence costs an allocation unit
-/// (flash.md H), but no medium of that kind programs faster than 10 MB/s of it, so time bounds it too.
+/// (docs/field/cautions.md#cautions), but no medium of that kind programs faster than 10 MB/s of it, so time bounds it too.
 fn worst_wear_bytes(plan: &Plan, au_bytes: Option<u64>) -> u64 {
     let au_bytes = au_bytes.unwrap_or(4 * MIB);
     let of_cell = |cell: &PlannedCell| {

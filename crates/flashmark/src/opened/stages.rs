@@ -138,7 +138,7 @@ impl Stage for StagedFiles {
     }
 }
 
-/// Files on a simulated medium: every synchronous write also writes the inode's block (flash.md A5).
+/// Files on a simulated medium: every synchronous write also writes the inode's block (docs/field/iozone.md#single-file).
 pub struct SimulatedFiles {
     profile: Profile,
     seed: u64,

@@ -39,7 +39,7 @@ max_time = "1s"
 
 /// What lies on a card that is in use: random bytes everywhere.
 pub fn used(name: &str) -> Vec<u8> {
-    let mut random = suite::random::Random::new(7, name);
+    let mut random = stats::Random::for_purpose(7, name);
     (0..CARD_BYTES / 8).flat_map(|_| random.bits().to_le_bytes()).collect()
 }
 
@@ -47,7 +47,7 @@ pub fn used(name: &str) -> Vec<u8> {
 pub fn photos(scratch: &Scratch, name: &str) -> PathBuf {
     let photos = scratch.directory(&format!("{name}-photos"));
     for number in 0..12 {
-        let mut random = suite::random::Random::new(number, "photo");
+        let mut random = stats::Random::for_purpose(number, "photo");
         let content: Vec<u8> = (0..4 * MIB / 8).flat_map(|_| random.bits().to_le_bytes()).collect();
         fs::write(photos.join(format!("dsc{number}.jpg")), content).unwrap();
     }

@@ -10,9 +10,9 @@ use record::{Ended, Stop};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{
-    Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, node_of_its_own, seed, skipped, times,
-};
+use stats::Random;
+
+use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, eventually, has_root, loop_device, node_of_its_own, seed, skipped, times};
 use crate::torture::Tally;
 
 /// A suite of many short cells.
@@ -98,7 +98,7 @@ pub fn is_over(child: &mut Child) -> bool {
 }
 
 /// Waits for a random moment of a run: for some lines of its journal, fewer than so many, and some time more.
-pub fn somewhere(child: &mut Child, flashmark: &Flashmark, most_lines: u64, chance: &mut Chance) {
+pub fn somewhere(child: &mut Child, flashmark: &Flashmark, most_lines: u64, chance: &mut Random) {
     let lines = || -> u64 {
         let journals = flashmark.runs().into_iter().filter_map(|run| fs::read(run.join("journal.jsonl")).ok());
         journals.map(|text| text.iter().filter(|byte| **byte == b'\n').count() as u64).sum()
@@ -111,7 +111,7 @@ pub fn somewhere(child: &mut Child, flashmark: &Flashmark, most_lines: u64, chan
 }
 
 /// Kills the program at a random moment; whether it was still alive.
-fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance) -> bool {
+fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Random) -> bool {
     somewhere(child, flashmark, 8, chance);
     // SIGKILL, unless it has ended by itself.
     let _ = child.kill();
@@ -119,7 +119,7 @@ fn kill_somewhere(child: &mut Child, flashmark: &Flashmark, chance: &mut Chance)
 }
 
 /// Starts runs and kills them, several times each, `kills` times in all; after each series the run is taken up to its end.
-fn killed_and_resumed(kills: u64, chance: &mut Chance, tally: &mut Tally, words: &[&str]) {
+fn killed_and_resumed(kills: u64, chance: &mut Random, tally: &mut Tally, words: &[&str]) {
     let mut done = 0;
     while done < kills {
         let series = (1 + chance.below(6)).min(kills - done);
@@ -131,7 +131,7 @@ fn killed_and_resumed(kills: u64, chance: &mut Chance, tally: &mut Tally, words:
 }
 
 /// One run, killed so many times and then taken up to its end.
-fn one_series(kills: u64, chance: &mut Chance, tally: &mut Tally, words: &[&str]) {
+fn one_series(kills: u64, chance: &mut Random, tally: &mut Tally, words: &[&str]) {
     let flashmark = Flashmark::new();
     let mut before = BTreeMap::new();
     for _ in 0..kills {
@@ -165,7 +165,7 @@ fn no_finished_cell_is_lost_on_simulated_media() {
     let suite = scratch.file("many.toml", MANY_CELLS);
     let words = ["run", "sim:class10", "--suite", suite.to_str().unwrap()];
     let mut tally = Tally::of("kills", "run and resume, simulated medium");
-    killed_and_resumed(times("KILLS", 25), &mut Chance(seed(1)), &mut tally, &words);
+    killed_and_resumed(times("KILLS", 25), &mut Random::new(seed(1)), &mut tally, &words);
     tally.end();
 }
 
@@ -175,7 +175,7 @@ fn no_finished_cell_is_lost_on_a_loop_device() {
     let suite = scratch.file("many.toml", MANY_CELLS);
     let words = ["run", device.word(), "--erase", device.word(), "--suite", suite.to_str().unwrap()];
     let mut tally = Tally::of("kills", "run and resume, loop device");
-    killed_and_resumed(times("KILLS", 25), &mut Chance(seed(2)), &mut tally, &words);
+    killed_and_resumed(times("KILLS", 25), &mut Random::new(seed(2)), &mut tally, &words);
     tally.end();
 }
 
@@ -187,7 +187,7 @@ fn no_finished_cell_is_lost_in_a_directory_and_nothing_is_left_there() {
     let mut tally = Tally::of("kills", "run and resume, directory");
     for number in 0..times("KILLS", 25).div_ceil(10) {
         let words = ["run", work.to_str().unwrap(), "--suite", suite.to_str().unwrap()];
-        killed_and_resumed(1, &mut Chance(seed(number)), &mut tally, &words);
+        killed_and_resumed(1, &mut Random::new(seed(number)), &mut tally, &words);
         assert_eq!(fs::read_dir(&work).unwrap().count(), 0, "a killed run left something in the directory");
     }
     tally.end();

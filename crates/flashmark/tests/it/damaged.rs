@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use store::{Store, UNDO_FILE};
 
+use stats::Random;
+
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Chance, Flashmark, Ran, Scratch, read_record};
+use crate::support::{Flashmark, Ran, Scratch, read_record};
 
 /// A whole run on a simulated card as the version before wrote it, without numbers.
 const FORM_1: &str = include_str!("../../../../fixtures/journals/form-1-complete.jsonl");
@@ -154,7 +156,7 @@ fn cells(lines: &[Vec<u8>]) -> BTreeMap<String, Value> {
 }
 
 /// Does something to a journal; what it is, and the lines that are unharmed.
-fn befall(journal: &str, chance: &mut Chance) -> (Vec<u8>, Vec<Vec<u8>>, &'static str) {
+fn befall(journal: &str, chance: &mut Random) -> (Vec<u8>, Vec<Vec<u8>>, &'static str) {
     let mut lines: Vec<Vec<u8>> = journal.split_inclusive('\n').map(|line| line.as_bytes().to_vec()).collect();
     let one = 1 + chance.below(lines.len() as u64 - 1) as usize;
     let mut unharmed = lines.clone();
@@ -192,7 +194,7 @@ fn befall(journal: &str, chance: &mut Chance) -> (Vec<u8>, Vec<Vec<u8>>, &'stati
 fn damaged_journals_are_taken_up_to_their_end() {
     let (flashmark, dir, form_2) = one_run();
     let header = fs::read(dir.join("header.jsonl")).unwrap();
-    let mut chance = Chance(14);
+    let mut chance = Random::new(14);
     for number in 0..30 {
         let (text, copy) = if number % 3 == 0 { (FORM_1, None) } else { (form_2.as_str(), Some(&header)) };
         let (journal, unharmed, what) = befall(text, &mut chance);

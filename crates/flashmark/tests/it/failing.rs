@@ -14,7 +14,9 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
-use crate::support::{Chance, has_root, skipped};
+use stats::Random;
+
+use crate::support::{has_root, skipped};
 
 /// How the medium answers.
 #[derive(Clone, Copy, Debug)]
@@ -234,7 +236,7 @@ impl ForgetfulDisk {
 
     /// The power is off: of what was not flushed, some writes are on the disk, some in part, and the others are lost. How many were lost at
     /// least in part.
-    pub fn goes_off(&self, chance: &mut Chance) -> u64 {
+    pub fn goes_off(&self, chance: &mut Random) -> u64 {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         cached.power = Power::Off;
         let (mut lost, kept_in_ten) = (0, chance.below(11));

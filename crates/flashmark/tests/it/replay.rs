@@ -345,7 +345,7 @@ fn the_kernel_sees_the_recorded_io() {
 fn group_trace(path: &Path) -> Vec<(Op, u64, u64, usize)> {
     let mut writer = Writer::new(fs::File::create(path).unwrap(), &Header::default()).unwrap();
     let mut requests = Vec::new();
-    let mut chance = crate::support::Chance(5);
+    let mut chance = stats::Random::new(5);
     let mut places: Vec<u64> = (0..200).map(|place| 8 * MIB + place * 65_536 * 3).collect();
     for group in 0..40 {
         let base_ns = group as u64 * 1_000_000;

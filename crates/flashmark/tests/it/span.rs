@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Scratch, has_root, seed, times};
+use stats::Random;
+
+use crate::support::{Flashmark, LoopDevice, MIB, Scratch, has_root, seed, times};
 use crate::torture::Tally;
 
 /// Size of the medium, and of the parts that are compared and put right.
@@ -54,7 +56,7 @@ fn writing_tests() -> Vec<String> {
 }
 
 /// A suite of two to four tests that write, with settings of chance's choice.
-fn random_suite(chance: &mut Chance) -> String {
+fn random_suite(chance: &mut Random) -> String {
     let mut text = "name = \"random\"\n".to_owned();
     for _ in 0..2 + chance.below(3) {
         let (test, choices) = WRITING[chance.below(WRITING.len() as u64) as usize];
@@ -71,7 +73,7 @@ fn random_suite(chance: &mut Chance) -> String {
 }
 
 /// A span of the medium, in bytes: where it begins and how long it is. Most begin and end at 4 KiB, some at any sector.
-fn random_span(chance: &mut Chance) -> (u64, u64) {
+fn random_span(chance: &mut Random) -> (u64, u64) {
     let block = if chance.below(4) == 0 { 512 } else { 4096 };
     let bytes = (1 + chance.below(MEDIUM / 2 / block)) * block;
     (chance.below((MEDIUM - bytes) / block + 1) * block, bytes)
@@ -131,7 +133,7 @@ impl Patterned {
     }
 
     /// Runs this in a random span. Whether it wrote; everything around the span must be as it was.
-    fn stays_in_its_span(&mut self, what: &[&str], chance: &mut Chance) -> bool {
+    fn stays_in_its_span(&mut self, what: &[&str], chance: &mut Random) -> bool {
         let _ = fs::remove_dir_all(&self.place);
         let (offset, bytes) = random_span(chance);
         let flashmark = Flashmark::keeping_at(&self.place);
@@ -147,7 +149,7 @@ impl Patterned {
 
     /// One of many tries: a test, or a suite, by turns.
     fn attempt(&mut self, turn: u64, tests: &[String], told: &mut Told) {
-        let mut chance = Chance(seed(3).wrapping_mul(1_000_000_007).wrapping_add(turn));
+        let mut chance = Random::new(seed(3).wrapping_mul(1_000_000_007).wrapping_add(turn));
         if turn.is_multiple_of(2) {
             let test = tests[turn as usize / 2 % tests.len()].as_str();
             let came = told.one.attempt(1, &format!("turn {turn}, {test}"), |_| {

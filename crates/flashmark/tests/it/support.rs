@@ -66,20 +66,6 @@ pub fn seed(own: u64) -> u64 {
     times("SEED", 0).wrapping_mul(1_000_003).wrapping_add(own)
 }
 
-/// A chain of random numbers that is the same every time (SplitMix64).
-pub struct Chance(pub u64);
-
-impl Chance {
-    /// A number below `limit`.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-}
-
 /// The program, with runs kept in a directory of its own.
 pub struct Flashmark {
     home: PathBuf,

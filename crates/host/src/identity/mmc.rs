@@ -1,4 +1,4 @@
-//! SD cards and eMMC in a host slot: `/sys/block/mmcblkN/device` (flash.md G1, G2).
+//! SD cards and eMMC in a host slot: `/sys/block/mmcblkN/device` (docs/field/identity.md#registers, docs/field/identity.md#manufacturer-ids).
 
 use std::path::Path;
 

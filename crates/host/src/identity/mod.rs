@@ -1,4 +1,4 @@
-//! What a medium says it is, as sysfs shows it. What is not known stays `None`, never guessed (flash.md G).
+//! What a medium says it is, as sysfs shows it. What is not known stays `None`, never guessed (docs/field/identity.md#identity-of-media-and-hosts).
 
 mod ata;
 mod link;
@@ -124,7 +124,7 @@ fn vpd_serial(device: &Path) -> Option<String> {
 }
 
 /// Revolutions a minute from the block device characteristics page (0xb1): 0 for a medium that does not turn, `None` where it
-/// is not said. More to be trusted than `queue/rotational`, which USB bridges leave at 1 (flash.md G4).
+/// is not said. More to be trusted than `queue/rotational`, which USB bridges leave at 1 (docs/field/identity.md#other-buses).
 fn rotation_rate(device: &Path) -> Option<u16> {
     let page = std::fs::read(device.join("vpd_pgb1")).ok()?;
     match u16::from_be_bytes([*page.get(4)?, *page.get(5)?]) {
@@ -157,7 +157,7 @@ fn by_driver(dir: &Path) -> MediumKind {
     }
 }
 
-/// Limits of the block layer (flash.md G5), from a `queue` directory.
+/// Limits of the block layer (docs/field/linux-io.md#queue-attributes), from a `queue` directory.
 pub(crate) fn queue(dir: &Path) -> Queue {
     let attribute = |name: &str| number(&dir.join(name));
     let schedulers = text(&dir.join("scheduler")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The registers of SD cards and eMMC, decoded (flash.md G1). Pure functions on the hexadecimal text that sysfs shows.
+//! The registers of SD cards and eMMC, decoded (docs/field/identity.md#registers). Pure functions on the hexadecimal text that sysfs shows.
 
 use record::SpeedClasses;
 use record::units::{KIB, MIB};
@@ -204,7 +204,7 @@ fn au_bytes(code: u64) -> Option<u64> {
     }
 }
 
-/// The usual name behind an SD manufacturer id (flash.md G2). Ids are not published; these are what cards in the field carry.
+/// The usual name behind an SD manufacturer id (docs/field/identity.md#manufacturer-ids). Ids are not published; these are what cards in the field carry.
 pub fn sd_manufacturer(id: u8) -> Option<&'static str> {
     Some(match id {
         0x01 => "Panasonic",
@@ -230,7 +230,7 @@ pub fn sd_manufacturer(id: u8) -> Option<&'static str> {
     })
 }
 
-/// The usual name behind an MMC manufacturer id (flash.md G2).
+/// The usual name behind an MMC manufacturer id (docs/field/identity.md#manufacturer-ids).
 pub fn mmc_manufacturer(id: u8) -> Option<&'static str> {
     Some(match id {
         0x00 | 0x45 => "SanDisk",
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn an_ssr_tells_the_classes() {
-        // class 10, AU code 9 (4 MiB), U3, UHS AU code 0xB (12 MiB), V30, A2: bits by flash.md G1
+        // class 10, AU code 9 (4 MiB), U3, UHS AU code 0xB (12 MiB), V30, A2: bits by docs/field/identity.md#registers
         let mut bytes = [0u8; 64];
         bytes[8] = 4; // 447:440
         bytes[10] = 0x90; // 431:428

@@ -1,4 +1,4 @@
-//! USB sticks, bridges and card readers (flash.md G4).
+//! USB sticks, bridges and card readers (docs/field/identity.md#other-buses).
 
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use record::{Cell, Estimate, Params, Stop};
-use suite::random::Random;
+use stats::Random;
 
 use super::blame::{FailedTry, Row};
 use super::{Combination, Prepared, Results, Site, Unready, order};
@@ -311,7 +311,7 @@ fn work(trial: &Trial<'_>, combination: &Combination, repeat: u32, prepared: &Pr
         directory: &prepared.directory,
         open: &mut |path, bytes| (trial.open)(path, bytes),
         // the same data and the same choices on every file system, others in every repeat
-        seed: Random::new(trial.seed, &format!("{} {repeat}", combination.work)).bits(),
+        seed: Random::for_purpose(trial.seed, &format!("{} {repeat}", combination.work)).bits(),
         stop: trial.stop,
         hear: &mut |progress| {
             // progress that is not heard is no reason to end

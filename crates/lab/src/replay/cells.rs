@@ -164,7 +164,7 @@ fn of_op(cell: &mut Cell, done: &Done, recorded: &Recorded) {
     cell.histogram = Some(done.latency.clone());
 }
 
-/// A quantile in nanoseconds with its interval; `None` where there are too few samples (flash.md F1).
+/// A quantile in nanoseconds with its interval; `None` where there are too few samples (docs/field/statistics.md#percentiles).
 fn quantile(histogram: &Histogram, share: f64) -> Option<(f64, Option<[f64; 2]>)> {
     if histogram.len() < smallest_sample(share) {
         return None;

@@ -116,10 +116,9 @@ fn a_recording_that_was_killed_is_read_up_to_its_last_block() {
 #[test]
 fn a_request_and_its_completion_take_about_sixteen_bytes() {
     let mut steps = Vec::new();
-    let mut place = 1u64;
+    let mut random = stats::Random::new(1);
     for at in 0..10_000 {
-        place = place.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        steps.push(Step::Issued(issue(at * 100_000, Op::Write, (place >> 40) * 4096, 4096)));
+        steps.push(Step::Issued(issue(at * 100_000, Op::Write, random.below(1 << 24) * 4096, 4096)));
         steps.push(Step::Completed { time_ns: at * 100_000 + 60_000, number: at });
     }
     let each = written(&steps, true).len() as f64 / 10_000.0;

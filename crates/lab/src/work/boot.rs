@@ -14,7 +14,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use record::{Cell, Content, Direction, Params, Path as Way, Region, Stop};
-use suite::random::Random;
+use stats::Random;
 use suite::{Setting, SettingError, Settings};
 
 use super::clock::now_ns;
@@ -28,7 +28,7 @@ use super::{Ground, Kind, Moment, Work, WorkError};
 pub(super) const KIND: Kind = Kind {
     name: "boot",
     about: "a read-mostly trace like that of a starting system, on a tree like that of a Linux root; how long it takes",
-    source: "a model, described in docs/methodology.md; flash.md A12 for the tree",
+    source: "a model, described in docs/methodology.md; docs/field/ext2.md#filling-a-file-system for the tree",
     settings: &[
         Setting { name: "files", default: "3000", about: "files of the tree" },
         Setting { name: "steps", default: "6000", about: "what is done: reads, listings, questions for files, writes" },
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_boot_reads_much_and_writes_little() {
-        let steps = trace(20_000, &some_tree(), &mut Random::new(1, "trace"));
+        let steps = trace(20_000, &some_tree(), &mut Random::for_purpose(1, "trace"));
         let share = |is: fn(&Step) -> bool| steps.iter().filter(|step| is(step)).count() as f64 / steps.len() as f64;
         assert!((share(|step| matches!(step, Step::Log(_) | Step::State(..))) - 1.0 / 12.0).abs() < 0.01);
         assert!((share(|step| matches!(step, Step::Whole(_) | Step::Piece(..))) - 0.74).abs() < 0.02);
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_boot() {
-        let trace = |seed| trace(500, &some_tree(), &mut Random::new(seed, "trace"));
+        let trace = |seed| trace(500, &some_tree(), &mut Random::for_purpose(seed, "trace"));
         assert_eq!(trace(5), trace(5));
         assert_ne!(trace(5), trace(6));
     }

@@ -2,7 +2,7 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds on the raw monotonic clock, which no one sets and no time server bends (flash.md F1).
+/// Nanoseconds on the raw monotonic clock, which no one sets and no time server bends (docs/field/statistics.md#percentiles).
 #[inline]
 pub(super) fn now_ns() -> u64 {
     let time = clock_gettime(ClockId::MonotonicRaw);

@@ -1,4 +1,4 @@
-//! `record-ops` on the mounted file system: the suite's own test (flash.md A5) with the mounted directory as its stage. Nothing is measured
+//! `record-ops` on the mounted file system: the suite's own test (docs/field/iozone.md#single-file) with the mounted directory as its stage. Nothing is measured
 //! here that the test does not measure; this finds it its file, listens for it, and puts its random writes first.
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::{Ground, Kind, Moment, OpenFile, Progress, Work, WorkError};
 pub(super) const KIND: Kind = Kind {
     name: "record-ops",
     about: "records of a file as iozone writes and reads them, O_DIRECT and O_SYNC: operations a second",
-    source: "flash.md A5",
+    source: "docs/field/iozone.md#single-file",
     settings: &[
         Setting { name: "forms", default: "write,rewrite,random-read,random-write", about: "what to measure" },
         Setting { name: "size", default: "512MiB", about: "size of the file" },

@@ -1,4 +1,4 @@
-//! `rrd`: what a monitoring server does to its medium every five minutes (flash.md A9): a reading of each of many sources goes into a file
+//! `rrd`: what a monitoring server does to its medium every five minutes (docs/field/rrdtool.md#rrdtool): a reading of each of many sources goes into a file
 //! of fixed size. The files are those of rrdtool, byte for byte; an update writes the head of the file and one row in each archive that is
 //! due, as rrdtool does.
 //!
@@ -33,7 +33,7 @@ use super::{Ground, Kind, Moment, Work, WorkError};
 pub(super) const KIND: Kind = Kind {
     name: "rrd",
     about: "polls of a monitoring server: the round-robin files of all sources are updated; time of a poll, backlog",
-    source: "flash.md A9",
+    source: "docs/field/rrdtool.md#rrdtool",
     settings: &[
         Setting {
             name: "forms",

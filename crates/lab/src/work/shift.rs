@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use record::Cell;
 use record::units::MILLISECOND_NS;
-use suite::random::Random;
+use stats::Random;
 
 use super::clock::now_ns;
 use super::{Ground, Moment, Progress, WorkError};
@@ -82,7 +82,7 @@ impl<'g, 'a> Shift<'g, 'a> {
 
     /// Random numbers for one purpose.
     pub fn random(&self, purpose: &str) -> Random {
-        Random::new(self.ground.seed, &format!("{}/{purpose}", self.work))
+        Random::for_purpose(self.ground.seed, &format!("{}/{purpose}", self.work))
     }
 
     /// The stretch that follows is this part of the work.

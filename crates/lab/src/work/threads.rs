@@ -1,4 +1,4 @@
-//! `threads`: several threads, each with a file of its own, one I/O at a time past the page cache (flash.md A7).
+//! `threads`: several threads, each with a file of its own, one I/O at a time past the page cache (docs/field/iozone.md#threads).
 //!
 //! `published` is `iozone -T -t 4 -s 1m -r 4k -I -i 0 -i 1 -i 2`: files of 1 MiB, every record once; when the first thread is through,
 //! the others' figures stand as they are and they finish their file untimed (stonewall). A megabyte fits the cache of every card, so `honest`
@@ -27,7 +27,7 @@ use super::{Ground, Kind, Moment, Work, WorkError};
 pub(super) const KIND: Kind = Kind {
     name: "threads",
     about: "threads with a file each, as iozone -T, and the same with large files: sum, parent's view, fairness",
-    source: "flash.md A7",
+    source: "docs/field/iozone.md#threads",
     settings: &[
         Setting { name: "forms", default: "honest,published", about: "large files for a time; iozone's own form" },
         Setting {

@@ -1,9 +1,9 @@
-//! A directory tree like that of a Linux root, drawn from a seed (flash.md A12): sizes of files, files to a directory, symbolic links.
+//! A directory tree like that of a Linux root, drawn from a seed (docs/field/ext2.md#filling-a-file-system): sizes of files, files to a directory, symbolic links.
 
 use std::path::PathBuf;
 
+use stats::Random;
 use suite::catalogue::ext2_fill::file_bytes;
-use suite::random::Random;
 
 /// Of a Debian 12 root: 142,022 files in 18,614 directories.
 const FILES_PER_DIRECTORY: f64 = 142_022.0 / 18_614.0;
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_tree_has_the_shape_of_a_root() {
-        let entries = tree(20_000, &mut Random::new(1, "tree"));
+        let entries = tree(20_000, &mut Random::for_purpose(1, "tree"));
         let files = count(&entries, |entry| matches!(entry, Entry::File(..)));
         let directories = count(&entries, |entry| matches!(entry, Entry::Directory(_)));
         let links = count(&entries, |entry| matches!(entry, Entry::Link(..)));
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn everything_has_its_directory_before_it_and_a_name_of_its_own() {
         let mut there = BTreeSet::from([PathBuf::new()]);
-        for entry in tree(5000, &mut Random::new(7, "tree")) {
+        for entry in tree(5000, &mut Random::for_purpose(7, "tree")) {
             let (Entry::Directory(path) | Entry::File(path, _) | Entry::Link(path, _)) = &entry;
             assert!(there.contains(path.parent().unwrap()), "{entry:?} has no directory");
             if let Entry::Link(_, target) = &entry {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn the_room_that_is_asked_for_is_enough() {
         for (files, seed) in [(100, 1), (3000, 2), (3000, 3), (20_000, 4)] {
-            let entries = tree(files, &mut Random::new(seed, "tree"));
+            let entries = tree(files, &mut Random::for_purpose(seed, "tree"));
             let blocks = |bytes: u64| bytes.next_multiple_of(4096) + 512;
             let used: u64 = entries.iter().map(|entry| if let Entry::File(_, bytes) = entry { blocks(*bytes) } else { 4608 }).sum();
             assert!(used < needs_bytes(files), "{used} of {}", needs_bytes(files));

@@ -16,7 +16,7 @@ use super::{Ground, Kind, Moment, Work, WorkError};
 pub(super) const KIND: Kind = Kind {
     name: "untar",
     about: "unpacks a tree with the file sizes of a Linux root, until it is durable",
-    source: "flash.md A12",
+    source: "docs/field/ext2.md#filling-a-file-system",
     settings: &[
         Setting { name: "files", default: "3000", about: "how many files; a Debian root has 142022" },
         Setting { name: "sync", default: "end,each", about: "when files are made durable: all at the end, each before the next" },

@@ -61,7 +61,7 @@ const fn mark(name: &'static str, value: f64, meaning: &'static str) -> Mark {
     Mark { name, value, meaning }
 }
 
-/// The yardstick on every chart (flash.md E3), or for stalls the longest that the SD specification lets a card be busy with a write.
+/// The yardstick on every chart (docs/field/published-figures.md#other-figures), or for stalls the longest that the SD specification lets a card be busy with a write.
 pub(crate) const fn yardstick(figure: Figure) -> Mark {
     match figure.unit() {
         Unit::Iops => mark("disk", yardstick::DISK_IOPS, "a 5400 rpm laptop disk"),

@@ -338,7 +338,7 @@ fn pages_of_text_are_whole_and_lead_somewhere() {
         markup::check(&methodology(&site));
         markup::check(&about(&site, 3, 5));
         markup::check(&choose(&site, &[MediumKind::Sd]));
-        for name in TEXTS.iter().map(|(name, _, _)| *name).chain(["findings"]) {
+        for name in TEXTS.iter().map(|text| text.name).chain(["findings"]) {
             markup::check(&text_page(&site, name).expect("it is there"));
         }
     }
@@ -347,6 +347,11 @@ fn pages_of_text_are_whole_and_lead_somewhere() {
         assert!(findings.contains(&format!("<h2 id=\"{id}\">")), "{id}");
     }
     assert_eq!(text_page(&tree(), "../secret"), None);
+    let tests = text_page(&tree(), "tests").expect("it is there");
+    assert!(tests.contains("href=\"field-classic-tools.html#hdparm\">hdparm</a>"), "{tests}");
+    assert!(findings.contains("href=\"field-counterfeits.html#f3probe\">"), "from a folder below");
+    let page = text_page(&tree(), "field-ftl").expect("it is there");
+    assert!(page.contains("href=\"simulated-media.html\">") && !page.contains("href=\"field-keys.html\">"), "out of the folder");
 }
 
 #[test]

@@ -9,22 +9,67 @@ use super::address::{Links, Site};
 use super::{Shell, data};
 use crate::words;
 
+/// A page of text beside [`methodology`] and [`about`].
+pub struct Text {
+    /// In addresses.
+    pub name: &'static str,
+    /// Where it lies below docs/, without its ending.
+    file: &'static str,
+    markdown: &'static str,
+}
+
+impl Text {
+    /// Its first heading.
+    fn title(&self) -> &'static str {
+        self.markdown.lines().next().unwrap_or_default().trim_start_matches("# ")
+    }
+
+    /// Whether it stands in the list of pages under each; the pages of sources are found through [`SOURCES`].
+    fn is_listed(&self) -> bool {
+        self.name == SOURCES || !self.file.starts_with("field/")
+    }
+}
+
+const SOURCES: &str = "sources";
+
 macro_rules! texts {
-    ($($name:literal: $title:literal,)*) => {
-        /// The pages of text beside [`methodology`] and [`about`]: name in addresses, title, source.
-        pub const TEXTS: &[(&str, &str, &str)] = &[$(($name, $title, include_str!(concat!("../../../../docs/", $name, ".md")))),*];
+    ($($name:literal: $file:literal,)*) => {
+        /// The pages of text beside [`methodology`] and [`about`].
+        pub const TEXTS: &[Text] =
+            &[$(Text { name: $name, file: $file, markdown: include_str!(concat!("../../../../docs/", $file, ".md")) }),*];
     };
 }
 
 texts! {
-    "glossary": "Words",
-    "tests": "Tests",
-    "sources": "Sources",
-    "truth": "What is concluded of media that are known",
-    "agreement": "Agreement with other tools",
-    "matrix": "File systems and schedulers",
+    "glossary": "glossary",
+    "tests": "tests",
+    "sources": "field/README",
+    "truth": "truth",
+    "agreement": "agreement",
+    "matrix": "matrix",
+    "simulated-media": "simulated-media",
+    "field-allocation-units": "field/allocation-units",
+    "field-cautions": "field/cautions",
+    "field-cheats": "field/cheats",
+    "field-classes": "field/classes",
+    "field-classic-tools": "field/classic-tools",
+    "field-counterfeits": "field/counterfeits",
+    "field-ext2": "field/ext2",
+    "field-ftl": "field/ftl",
+    "field-identity": "field/identity",
+    "field-iozone": "field/iozone",
+    "field-keys": "field/keys",
+    "field-linux-io": "field/linux-io",
+    "field-peers": "field/peers",
+    "field-published-figures": "field/published-figures",
+    "field-rrdtool": "field/rrdtool",
+    "field-snia-and-uflip": "field/snia-and-uflip",
+    "field-statistics": "field/statistics",
 }
 
+const METHODOLOGY_FILE: &str = "methodology";
+/// All of docs/findings/ in one.
+const FINDINGS_FILE: &str = "findings/";
 const METHODOLOGY: &str = include_str!("../../../../docs/methodology.md");
 const COLLECTION: &str = include_str!("../../templates/collection/methodology.md");
 
@@ -41,26 +86,28 @@ struct TextPage<'a> {
 pub fn methodology(site: &Site) -> String {
     let links = Links { site, depth: 0 };
     let own = METHODOLOGY.split_once('\n').map_or("", |(_, rest)| rest);
-    page(&links, "methodology", "Methodology", &format!("{COLLECTION}\n{own}"))
+    page(&links, METHODOLOGY_FILE, "Methodology", &format!("{COLLECTION}\n{own}"))
 }
 
 /// A page of text by its name in [`TEXTS`], or "findings"; `None` where there is none of that name.
 pub fn text_page(site: &Site, name: &str) -> Option<String> {
     let links = Links { site, depth: 0 };
     if name == "findings" {
-        return Some(page(&links, name, "Findings", &findings_text()));
+        return Some(page(&links, FINDINGS_FILE, "Findings", &findings_text()));
     }
-    let (name, title, text) = TEXTS.iter().find(|(known, _, _)| *known == name)?;
-    Some(page(&links, name, title, text))
+    let text = TEXTS.iter().find(|text| text.name == name)?;
+    Some(page(&links, text.file, text.title(), text.markdown))
 }
 
-fn page(links: &Links, name: &str, title: &str, markdown: &str) -> String {
+/// A page whose Markdown lies in that file of docs/, which its links start from.
+fn page(links: &Links, file: &str, title: &str, markdown: &str) -> String {
+    let name = name_of(file);
     let pages = [("methodology", "Methodology"), ("findings", "Findings")].into_iter();
-    let pages = pages.chain(TEXTS.iter().map(|(name, title, _)| (*name, *title)));
+    let pages = pages.chain(TEXTS.iter().filter(|text| text.is_listed()).map(|text| (text.name, text.title())));
     let page = TextPage {
         shell: Shell::new(*links, format!("{title} - {}", links.site.title), "methodology"),
-        body: to_html(markdown, links),
-        more: pages.filter(|(other, _)| *other != name).map(|(other, title)| (title, links.text(other))).collect(),
+        body: to_html(markdown, file, links),
+        more: pages.filter(|(other, _)| Some(*other) != name).map(|(other, title)| (title, links.text(other))).collect(),
     };
     page.render().expect("a template that compiled renders into memory")
 }
@@ -90,9 +137,9 @@ fn findings_text() -> String {
     text
 }
 
-/// Markdown of our own as HTML: headings get anchors, tables a box to scroll in, links lead to where the pages are on this site, or
+/// Markdown of our own, from that file of docs/, as HTML: headings get anchors, tables a box to scroll in, links lead to where the pages are on this site, or
 /// nowhere, where the site has none. Markup in the text stays text.
-fn to_html(markdown: &str, links: &Links) -> String {
+fn to_html(markdown: &str, file: &str, links: &Links) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut events: Vec<Event> = Vec::new();
     let mut heading: Option<(HeadingLevel, Option<CowStr>, usize)> = None;
@@ -117,7 +164,7 @@ fn to_html(markdown: &str, links: &Links) -> String {
             }
             Event::End(TagEnd::Table) => events.extend([Event::End(TagEnd::Table), Event::Html("</div>".into())]),
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-                let to = target(&dest_url, links);
+                let to = target(&dest_url, file, links);
                 dropped_links.push(to.is_none());
                 events.extend(to.map(|to| Event::Start(Tag::Link { link_type, dest_url: to.into(), title, id })));
             }
@@ -147,7 +194,7 @@ fn words_of(events: &[Event]) -> String {
 }
 
 /// The anchor of a heading, as everyone makes them: "How certain a rate is" is `how-certain-a-rate-is`.
-fn anchor(heading: &str) -> String {
+pub fn anchor(heading: &str) -> String {
     let kept = |c: char| match c {
         ' ' | '-' => Some('-'),
         c if c.is_alphanumeric() || c == '_' => Some(c),
@@ -156,18 +203,36 @@ fn anchor(heading: &str) -> String {
     heading.to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// Where a link of docs/ leads on the site.
-fn target(to: &str, links: &Links) -> Option<String> {
+/// Where a link in that file of docs/ leads on the site; `None` where the site does not have it.
+fn target(to: &str, file: &str, links: &Links) -> Option<String> {
     if to.starts_with('#') || to.starts_with("https://") || to.starts_with("http://") {
         return Some(to.to_owned());
     }
-    let (file, anchor) = to.split_once('#').map_or((to, String::new()), |(file, anchor)| (file, format!("#{anchor}")));
-    if let Some(id) = file.strip_prefix("findings/").and_then(|name| name.strip_suffix(".md")) {
+    let (to, anchor) = to.split_once('#').map_or((to, String::new()), |(to, anchor)| (to, format!("#{anchor}")));
+    let path = below_docs(file, to.strip_suffix(".md")?)?;
+    if let Some(id) = path.strip_prefix("findings/") {
         return Some(format!("{}#{id}", links.text("findings")));
     }
-    let name = file.strip_suffix(".md")?;
-    let known = name == "methodology" || TEXTS.iter().any(|(known, _, _)| *known == name);
-    known.then(|| links.text(name) + &anchor)
+    Some(links.text(name_of(&path)?) + &anchor)
+}
+
+/// The path below docs/ that `to` means in that file; `None` where it leads out of docs/.
+fn below_docs(file: &str, to: &str) -> Option<String> {
+    let mut parts: Vec<&str> = file.split('/').collect();
+    parts.pop();
+    for part in to.split('/') {
+        match part {
+            ".." => drop(parts.pop()?),
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The name in addresses of a file of docs/.
+fn name_of(file: &str) -> Option<&'static str> {
+    let own = [(METHODOLOGY_FILE, "methodology"), (FINDINGS_FILE, "findings")].into_iter();
+    own.chain(TEXTS.iter().map(|text| (text.file, text.name))).find(|(known, _)| *known == file).map(|(_, name)| name)
 }
 
 #[derive(Template)]

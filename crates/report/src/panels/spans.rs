@@ -1,4 +1,4 @@
-//! Random writes against the span they fall into: a cache shows as a cliff (flash.md C2, F5).
+//! Random writes against the span they fall into: a cache shows as a cliff (docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#sampling-random-writes).
 
 use record::units::Bytes;
 use record::{Cell, Record};

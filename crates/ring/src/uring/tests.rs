@@ -88,7 +88,6 @@ fn the_rest_of_a_transfer_lands_behind_what_came_first() {
     rustix::io::pwrite(&target.buffered, &data, 0).unwrap();
     let mut ring = Uring::new(target, Flights::new(), buffers()).unwrap();
     ring.pending[0] = Pending { request: Request::read(0, 0, 4096), moved_bytes: 1024 };
-    ring.push(0);
     ring.queued.push(0);
     let mut done = Vec::new();
     ring.reap(1, &mut done).unwrap();
@@ -96,4 +95,39 @@ fn the_rest_of_a_transfer_lands_behind_what_came_first() {
     // SAFETY: all I/O is done.
     let buffer = unsafe { ring.inner.1.slot_mut(0) };
     assert!(buffer[..1024] == [0; 1024] && buffer[1024..] == data[1024..]);
+}
+
+/// A request that was never handed over is not, when the ring goes: a run that was interrupted writes nothing more.
+#[test]
+fn what_was_only_queued_is_never_written() {
+    if !is_available() {
+        return;
+    }
+    let target = target();
+    let mut ring = Uring::new(target.clone(), Flights::new(), buffers()).unwrap();
+    // SAFETY: the slots are not in flight.
+    unsafe { ring.inner.1.slot_mut(0) }.fill(1);
+    // SAFETY: as above.
+    unsafe { ring.inner.1.slot_mut(1) }.fill(2);
+    let mut done = Vec::new();
+    ring.submit(&Request::write(0, 0, 4096));
+    ring.reap(1, &mut done).unwrap();
+    ring.submit(&Request::write(1, 0, 4096));
+    drop(ring);
+    let mut now = [0; 4096];
+    rustix::io::pread(&target.buffered, &mut now, 0).unwrap();
+    assert!(now.iter().all(|byte| *byte == 1), "{}", now[0]);
+}
+
+/// Kernels before 5.11 cannot wait for completions and for a time at once.
+#[test]
+fn completions_are_noted_where_waits_have_no_timeout() {
+    if !is_available() {
+        return;
+    }
+    let mut ring = Uring::new(target(), Flights::new(), buffers()).unwrap();
+    ring.waits_timed = false;
+    ring.submit(&Request::read(0, 0, 4096));
+    ring.idle(20_000_000).unwrap();
+    assert_eq!((ring.in_flight, ring.ready.len()), (0, 1));
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use record::alike::edits;
+use record::alike::closest;
 
 use super::Profile;
 
@@ -43,16 +43,8 @@ impl Profile {
         PROFILES.iter().find(|profile| profile.name == name || profile.spec.aliases.iter().any(|alias| alias == name))
     }
 
-    /// Up to three names that are most like one that does not exist, the closest first.
+    /// Up to three names that may have been meant by one that does not exist, the closest first.
     pub fn closest(name: &str) -> Vec<&'static str> {
-        let wanted = name.to_lowercase();
-        let distance = |candidate: &str| match candidate {
-            _ if candidate.starts_with(&wanted) => 0,
-            _ if candidate.contains(&wanted) => 1,
-            _ => edits(&wanted, candidate),
-        };
-        let mut names: Vec<(usize, &str)> = PROFILES.iter().map(|profile| (distance(&profile.name), profile.name.as_str())).collect();
-        names.sort();
-        names.into_iter().take_while(|(distance, _)| *distance <= wanted.len().div_ceil(2)).take(3).map(|(_, name)| name).collect()
+        closest(name, PROFILES.iter().map(|profile| profile.name.as_str()))
     }
 }

@@ -42,7 +42,7 @@ impl Profile {
         &self.spec.about
     }
 
-    /// Other names it goes by: its number in flash.md E5.
+    /// Other names it goes by: its number in docs/field/ftl.md#profiles.
     pub fn aliases(&self) -> &[String] {
         &self.spec.aliases
     }

@@ -1,4 +1,4 @@
-//! A turning disk: seek, rotation, zones (flash.md E4).
+//! A turning disk: seek, rotation, zones (docs/field/ftl.md#model).
 
 use super::{Piece, Timing};
 use crate::chance::Chance;

@@ -1,4 +1,4 @@
-//! Log-block mapping: a few allocation units are open for writing, and closing one merges it (flash.md E1, E4).
+//! Log-block mapping: a few allocation units are open for writing, and closing one merges it (docs/field/ftl.md#nand, docs/field/ftl.md#model).
 
 use super::read_path::ReadPath;
 use super::write_path::WritePath;

@@ -1,4 +1,4 @@
-//! How long a medium works on a command: the models of flash.md E4.
+//! How long a medium works on a command: the models of docs/field/ftl.md#model.
 
 mod disk;
 mod log_block;

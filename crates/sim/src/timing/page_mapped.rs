@@ -1,4 +1,4 @@
-//! Page mapping: any page goes anywhere, and garbage collection is paid by random writes (flash.md E4).
+//! Page mapping: any page goes anywhere, and garbage collection is paid by random writes (docs/field/ftl.md#model).
 
 use super::read_path::ReadPath;
 use super::write_path::WritePath;

@@ -3,7 +3,7 @@
 use super::Piece;
 use crate::profile::spec::Read;
 
-/// State and figures of the read side (flash.md E4, "read").
+/// State and figures of the read side (docs/field/ftl.md#model, "read").
 #[derive(Debug)]
 pub(super) struct ReadPath {
     command_ns: f64,

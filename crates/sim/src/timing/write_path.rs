@@ -3,7 +3,7 @@
 use super::Piece;
 use crate::profile::spec::Write;
 
-/// Figures of the write side (flash.md E4, "write").
+/// Figures of the write side (docs/field/ftl.md#model, "write").
 #[derive(Debug)]
 pub(super) struct WritePath {
     command_ns: f64,

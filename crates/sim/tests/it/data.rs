@@ -128,7 +128,7 @@ fn every_page_is_counted_once_and_given_back() {
     let mut device = SimDevice::new(Profile::builtin("a1").unwrap(), Options::default());
     device.prepare(1, 64 << 10).unwrap();
     let mut pages = std::collections::BTreeSet::new();
-    let mut dice = Dice(5);
+    let mut dice = stats::Random::new(5);
     for value in 1..=200u8 {
         // 1 to 128 sectors anywhere: the first and last page may be touched in part only.
         let (sector, sectors) = (dice.below(32 * GIB / 512 - 128), 1 + dice.below(128));
@@ -151,7 +151,7 @@ fn every_page_is_counted_once_and_given_back() {
 #[test]
 fn a_long_run_without_data_keeps_nothing() {
     let mut device = fast("a1", 1);
-    let mut dice = Dice(6);
+    let mut dice = stats::Random::new(6);
     (0..100_000).for_each(|_| drop(run(&mut device, Request::write(0, dice.below(32 * GIB / 4096) * 4096, 4096))));
     assert_eq!(device.kept_bytes(), 0);
 }

@@ -1,4 +1,4 @@
-//! The disk against the arithmetic of flash.md (test vector I7).
+//! The disk against the arithmetic of docs/field/ftl.md#disk-arithmetic.
 
 use crate::common::*;
 use device::{Device, Request};
@@ -7,7 +7,7 @@ use device::{Device, Request};
 fn iops(name: &str, share: f64) -> f64 {
     let mut device = fast(name, 1);
     let blocks = (device.facts().capacity_bytes as f64 * share) as u64 / 4096;
-    let mut dice = Dice(1);
+    let mut dice = stats::Random::new(1);
     let n = 20_000;
     let start = device.now();
     for _ in 0..n {

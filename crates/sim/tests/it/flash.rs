@@ -1,11 +1,11 @@
-//! What is known of flash controllers (flash.md E2, E4, E5) holds for the models.
+//! What is known of flash controllers (docs/field/published-figures.md#survey-of-microsd-cards, docs/field/ftl.md#model, docs/field/ftl.md#profiles) holds for the models.
 
 use device::{Device, Request};
 use flashmark_sim::SimDevice;
 
 use crate::common::*;
 
-/// Mean time in ms of writes of this size, in turn over `n` allocation units 12 apart (B1).
+/// Mean time in ms of writes of this size, in turn over `n` allocation units 12 apart (docs/field/allocation-units.md#flashbench).
 fn in_turn(device: &mut SimDevice, n: u64, bytes: u64) -> f64 {
     let au = 4 * MIB;
     let rounds = 40;
@@ -75,7 +75,7 @@ fn a_bypass_that_is_full_recovers_while_the_medium_is_idle() {
 #[test]
 fn random_order_inside_an_open_unit_costs_a_merge_whenever_the_log_is_full() {
     let mut device = fast("class10", 1);
-    let mut dice = Dice(5);
+    let mut dice = stats::Random::new(5);
     let times: Vec<f64> = (0..4 * 1024).map(|_| ms(&mut device, Request::write(0, dice.below(64) * 64 * KIB, 64 * KIB))).collect();
     let merges = times.iter().filter(|ms| **ms > 200.0).count();
     assert_eq!(merges, 64, "a log of 4 MiB takes 64 writes of 64 KiB");
@@ -125,7 +125,7 @@ fn reads_that_straddle_units_show_the_geometry() {
 /// I/Os a second with this many in flight.
 fn at_depth(name: &str, depth: u32, write: bool) -> f64 {
     let mut device = fast(name, 1);
-    let mut dice = Dice(2);
+    let mut dice = stats::Random::new(2);
     let mut request = |slot| {
         let request = Request::read(slot, dice.below(1 << 17) * 4096, 4096);
         if write { Request::write(slot, request.offset_bytes, 4096) } else { request }

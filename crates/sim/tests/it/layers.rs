@@ -9,7 +9,7 @@ use crate::common::*;
 /// Mean time in ms of 4 KiB writes at random places in a span.
 fn random_writes(device: &mut SimDevice, span: u64, n: u64, content: Content) -> f64 {
     let start = device.facts().capacity_bytes / 2;
-    let mut dice = Dice(11);
+    let mut dice = stats::Random::new(11);
     (0..n).map(|_| ms(device, Request { content, ..Request::write(0, start + dice.below(span / 4096) * 4096, 4096) })).sum::<f64>()
         / n as f64
 }
@@ -48,7 +48,7 @@ fn where_there_is_data_it_decides_and_not_what_is_said_of_it() {
 fn a_pattern_cheat_is_fast_for_its_pattern_until_it_is_full() {
     let pattern = random_writes(&mut fast("pattern-cheat", 1), GIB, 10_000, Content::Incompressible);
     let mut device = fast("pattern-cheat", 1);
-    let mut dice = Dice(3);
+    let mut dice = stats::Random::new(3);
     let odd = (0..1000).map(|_| ms(&mut device, Request::write(0, dice.below(1 << 17) * 4096 + 512, 4096))).sum::<f64>() / 1000.0;
     let truth = 1000.0 / truth::random_write_iops(Profile::builtin("pattern-cheat").unwrap(), 4096, GIB, 1);
     assert!(pattern < 3.0 && odd > 90.0 && truth > 90.0, "{pattern} {odd} {truth}");
@@ -97,7 +97,7 @@ fn an_honest_cache_makes_a_flush_wait_and_a_liar_does_not() {
     let text = Profile::text("flush-liar").unwrap();
     let flush_ms = |text: &str| {
         let mut device = of_text(text, 1);
-        let mut dice = Dice(1);
+        let mut dice = stats::Random::new(1);
         let writes = (0..500).map(|_| ms(&mut device, Request::write(0, dice.below(1000) * MIB, 4096))).sum::<f64>() / 500.0;
         assert!(writes < 0.2, "the cache takes 500 writes: {writes}");
         ms(&mut device, Request::flush(0))

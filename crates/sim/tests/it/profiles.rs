@@ -143,7 +143,7 @@ fn names_and_aliases_are_unique_and_every_profile_says_where_it_comes_from() {
     names.dedup();
     assert_eq!(names.len(), count);
     for profile in Profile::all() {
-        assert!(profile.source().contains("flash.md") && !profile.guesses().is_empty(), "{}", profile.name());
+        assert!(profile.source().contains("docs/field/") && !profile.guesses().is_empty(), "{}", profile.name());
         assert!(profile.about().len() <= 160 && !profile.about().contains('\n'), "{}", profile.name());
     }
 }
@@ -154,7 +154,7 @@ fn a_name_that_is_none_gets_the_closest() {
         .map(|name| format!("{name}: {}", Profile::closest(name).join(" ")).trim_end().to_owned());
     insta::assert_snapshot!(closest.join("\n"), @r"
     clas10: class10 class6
-    disk: disk-10k disk-5400 disk-7200
+    disk: disk-5400 disk-7200 disk-10k
     A1: a1 a2
     limbo: fake-limbo
     nothing-like-it:

@@ -10,7 +10,7 @@ fn session(profile: &Profile, seed: u64) -> (Vec<Completion>, Vec<u8>) {
     let mut device = SimDevice::new(profile, Options { seed, capacity: Some(256 * MIB), keep_data: true });
     device.prepare(8, 64 << 10).unwrap();
     let blocks = device.facts().capacity_bytes / 4096 - 16;
-    let (mut dice, mut all, mut bytes) = (Dice(9), Vec::new(), Vec::new());
+    let (mut dice, mut all, mut bytes) = (stats::Random::new(9), Vec::new(), Vec::new());
     for round in 0..200 {
         for slot in 0..8 {
             let (offset, length) = (dice.below(blocks) * 4096, 4096 << dice.below(4));

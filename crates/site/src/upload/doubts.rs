@@ -6,7 +6,7 @@ use record::{Cell, MediumKind, Published};
 
 /// Runs or hosts of a model that say together what is usual.
 const ENOUGH: u64 = 5;
-/// Media of one name differ by as much (flash.md D: one label, several controllers).
+/// Media of one name differ by as much (docs/field/classes.md#speed-classes: one label, several controllers).
 const USUAL_FACTOR: f64 = 4.0;
 /// And a run may be so much farther from the median, in logarithms, than the farthest one that is known.
 const BEYOND_THE_FARTHEST: f64 = 2.0;

@@ -11,7 +11,7 @@ use std::io::{self, Write as _};
 
 use serde_json::{Value, json};
 
-use crate::chance::{Chance, times};
+use crate::chance::{random, times};
 use crate::durability::UNHURRIED;
 use crate::ground::{Ground, Server};
 use crate::http::{Answer, Request};
@@ -118,7 +118,7 @@ impl Validators {
 /// Every operation, with requests of all sorts.
 pub fn answers_are_as_described(ground: &Ground) {
     let server = ground.serve(&UNHURRIED);
-    let mut chance = Chance::new("requests from the description of the API");
+    let mut chance = random("requests from the description of the API");
     let known = Known::new(&server, ground);
     let description = Description::of(&server);
     let mut validators = Validators::default();

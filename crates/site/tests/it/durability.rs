@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::chance::{Chance, times};
+use crate::chance::{random, times};
 use crate::ground::{Ground, Server};
 use crate::http::Request;
 use crate::runs;
@@ -30,7 +30,7 @@ struct Kept {
 /// can still be taken back with its token; sending all of them again adds only those that were not.
 pub fn kill_9_loses_nothing_that_was_acknowledged(ground: &Ground) {
     for round in 0..times("SITE_KILLS", 1) {
-        let mut chance = Chance::new("killed");
+        let mut chance = random("killed");
         let kill_after = chance.below(SENDERS * 6 / 10) as usize + 5;
         let kept = killed_in_the_midst(ground, round, kill_after);
         assert!(kept.len() >= kill_after, "{} acknowledged", kept.len());

@@ -84,7 +84,7 @@ impl Stream {
         random.bits();
         let state = match self.kind {
             Kind::Autoregressive { .. } => random.normal(),
-            Kind::Periodic { period, .. } => random.below(period as usize) as f64,
+            Kind::Periodic { period, .. } => random.below(period) as f64,
             Kind::TwoState { .. } => random.below(2) as f64,
             Kind::Independent { .. } | Kind::Mixture { .. } => 0.0,
         };

@@ -135,7 +135,7 @@ pub(super) fn whole_ns(ns: f64) -> u64 {
     ns.round() as u64
 }
 
-/// The smallest number of samples a percentile is shown for: one of them lies beyond it with 95 % probability (flash.md F1).
+/// The smallest number of samples a percentile is shown for: one of them lies beyond it with 95 % probability (docs/field/statistics.md#percentiles).
 pub(super) fn enough_for(share: f64, n: u64) -> bool {
     n as f64 >= (0.05_f64.ln() / share.ln()).ceil()
 }

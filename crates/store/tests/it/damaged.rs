@@ -7,22 +7,15 @@ use std::path::Path;
 use flashmark_store::{Damage, Ending, Entry, HEADER_FILE, JOURNAL_FILE, JournalError, Opening, RunDir, Store, Wrong};
 use record::{Cell, Ended};
 
+use stats::Random;
+
 use crate::common::{Sandbox, cell, writer};
 
 /// A journal that the version before wrote: of a whole run on a simulated card, without numbers.
 const FORM_1: &str = include_str!("../../../../fixtures/journals/form-1-complete.jsonl");
 
-/// A chain of random numbers that is the same every time (SplitMix64).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % limit as u64) as usize
-    }
+fn below(chance: &mut Random, limit: usize) -> usize {
+    chance.below(limit as u64) as usize
 }
 
 /// What the fixture says.
@@ -64,15 +57,15 @@ struct Fate {
 }
 
 /// Does something to the lines of a journal; never to the first one alone where there is no copy of it.
-fn befall(lines: &[&[u8]], chance: &mut Chance, spare_first: bool) -> Fate {
+fn befall(lines: &[&[u8]], chance: &mut Random, spare_first: bool) -> Fate {
     let first = usize::from(spare_first);
-    let one = first + chance.below(lines.len() - first);
+    let one = first + below(chance, lines.len() - first);
     let mut own: Vec<Vec<u8>> = lines.iter().map(|line| line.to_vec()).collect();
     let (mut lost, mut unseen) = (BTreeSet::from([one]), false);
-    let what = match chance.below(11) {
+    let what = match below(chance, 11) {
         0 | 1 => {
-            let at = chance.below(own[one].len() - 1);
-            own[one][at] ^= 1 << chance.below(8);
+            let at = below(chance, own[one].len() - 1);
+            own[one][at] ^= 1 << below(chance, 8);
             "a flipped bit"
         }
         2 => {
@@ -87,14 +80,14 @@ fn befall(lines: &[&[u8]], chance: &mut Chance, spare_first: bool) -> Fate {
             "a doubled line"
         }
         4 => {
-            let other = first + chance.below(lines.len() - first);
+            let other = first + below(chance, lines.len() - first);
             own.swap(one, other);
             lost.clear();
             unseen = true;
             "two lines swapped"
         }
         5 => {
-            let keep = chance.below(own[one].len());
+            let keep = below(chance, own[one].len());
             own[one].truncate(keep);
             own.truncate(one + 1);
             lost = (one..lines.len()).collect();
@@ -102,7 +95,7 @@ fn befall(lines: &[&[u8]], chance: &mut Chance, spare_first: bool) -> Fate {
         }
         6 => {
             // The newline: nothing but it is lost.
-            *own[one].last_mut().unwrap() ^= 1 << chance.below(8);
+            *own[one].last_mut().unwrap() ^= 1 << below(chance, 8);
             if one + 1 == lines.len() {
                 lost = BTreeSet::from([one])
             } else {
@@ -111,13 +104,13 @@ fn befall(lines: &[&[u8]], chance: &mut Chance, spare_first: bool) -> Fate {
             "a flipped newline"
         }
         7 => {
-            let (from, to) = (chance.below(own[one].len()), chance.below(own[one].len()));
+            let (from, to) = (below(chance, own[one].len()), below(chance, own[one].len()));
             own[one][from.min(to)..=from.max(to)].fill(0);
             lost.insert(one + 1);
             "zeros"
         }
         8 => {
-            let junk: Vec<u8> = (0..chance.below(5000)).map(|_| chance.below(256) as u8).chain([b'\n']).collect();
+            let junk: Vec<u8> = (0..below(chance, 5000)).map(|_| below(chance, 256) as u8).chain([b'\n']).collect();
             own.insert(one + 1, junk);
             lost.clear();
             "a line of junk"
@@ -129,7 +122,7 @@ fn befall(lines: &[&[u8]], chance: &mut Chance, spare_first: bool) -> Fate {
             "line ends of another system"
         }
         _ => {
-            let until = (one + 1 + chance.below(4)).min(lines.len());
+            let until = (one + 1 + below(chance, 4)).min(lines.len());
             lost = (one..until).collect();
             own.drain(one..until);
             unseen = true;
@@ -159,7 +152,7 @@ fn of_300_damaged_journals_every_other_cell_is_kept_and_the_run_can_be_ended() {
     let sandbox = Sandbox::new();
     let new = fs::read(form_2(&sandbox.store).journal_path()).unwrap();
     let whole = sandbox.store.find("whole").unwrap().replay().unwrap().record;
-    let mut chance = Chance(13);
+    let mut chance = Random::new(13);
     let mut seen = BTreeSet::new();
     for number in 0..300 {
         let numbered = number % 2 == 0;

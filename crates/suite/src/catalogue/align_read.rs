@@ -1,4 +1,4 @@
-//! `align-read`: where reads cost more because they straddle something, without writing a byte (flash.md B1 `-a`, B3.1).
+//! `align-read`: where reads cost more because they straddle something, without writing a byte (docs/field/allocation-units.md#flashbench `-a`, docs/field/allocation-units.md#size-from-reads).
 //!
 //! For each size, pages and allocation units among them, small reads before, across and after seven boundaries of it (flashbench's `-a`).
 //! Where the size is that of an allocation unit or a multiple of it, the read across costs the medium a look at
@@ -24,7 +24,7 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 /// The test.
 pub struct AlignRead;
 
-/// Boundaries of each size (flash.md B1).
+/// Boundaries of each size (docs/field/allocation-units.md#flashbench).
 const PLACES: u64 = 7;
 
 impl Test for AlignRead {
@@ -35,7 +35,7 @@ impl Test for AlignRead {
         "small reads before, across and after boundaries of every size: pages and allocation units, without writing"
     }
     fn source(&self) -> &'static str {
-        "flash.md B1, B3"
+        "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

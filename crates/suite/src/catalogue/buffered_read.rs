@@ -1,4 +1,4 @@
-//! `buffered-read`: hdparm's -t, -t --direct and -T (flash.md A3).
+//! `buffered-read`: hdparm's -t, -t --direct and -T (docs/field/classic-tools.md#hdparm).
 //!
 //! - form "device" (`hdparm -t`): sequential reads of 2 MiB from the start, through the page cache, for at least 3 s or to the end;
 //! - form "direct" (`hdparm -t --direct`): the same past the page cache;
@@ -42,7 +42,7 @@ impl Test for BufferedRead {
         "reads as hdparm -t, -t --direct and -T do; first run discarded, median of the others"
     }
     fn source(&self) -> &'static str {
-        "flash.md A3"
+        "docs/field/classic-tools.md#hdparm"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `capacity`: is as much there as the medium says? Good, damaged, limbo, wraparound or chain; the real size; the cache (flash.md C1).
+//! `capacity`: is as much there as the medium says? Good, damaged, limbo, wraparound or chain; the real size; the cache (docs/field/counterfeits.md#f3probe).
 //!
 //! Marks at random places, a growing stretch of writes that overwhelms whatever memory the controller may have, a comb of reads that
 //! shows where addresses fold, and a search for the end of what is kept. Every block that is written says to which address it was written,
@@ -60,7 +60,7 @@ impl Test for Capacity {
         "whether as much is there as the medium says: good, damaged, limbo, wraparound or chain; real size, size of the cache"
     }
     fn source(&self) -> &'static str {
-        "flash.md C1"
+        "docs/field/counterfeits.md#f3probe"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `content-sweep`: the same writes in a row with data of every kind, for controllers that compress, recognise or skip it (flash.md C2).
+//! `content-sweep`: the same writes in a row with data of every kind, for controllers that compress, recognise or skip it (docs/field/cheats.md#cheats-and-caches).
 //!
 //! Zeros, 0xFF bytes, one incompressible block over and over, and data that is never the same twice. *rewrite-equal* writes what lies
 //! there already, *rewrite-new* other data in its place; both fill the span first, and that does not count. The first cell begins before the span, and that
@@ -51,7 +51,7 @@ impl Test for ContentSweep {
         "the same writes with zeros, 0xFF, repeated and random data, and with data that lies there already"
     }
     fn source(&self) -> &'static str {
-        "flash.md C2, K"
+        "docs/field/cheats.md#cheats-and-caches, docs/field/cautions.md#order-and-budgets"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -8,8 +8,8 @@ use record::units::{Bytes, KIB, MIB, MILLISECOND_NS};
 use super::stretch;
 use crate::drive::{Limits, Load};
 use crate::offsets::uniform;
-use crate::random::Random;
 use crate::{Bench, Outcome, Site};
+use stats::Random;
 
 /// A block of the file system, and a page of a database.
 pub const PAGE_BYTES: u64 = 4 * KIB;

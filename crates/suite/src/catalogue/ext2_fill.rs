@@ -1,4 +1,4 @@
-//! `ext2-fill`: filling an ext2 of 1 KiB blocks with the files of a Linux root, in bytes of file data a second (flash.md A10 5, A12).
+//! `ext2-fill`: filling an ext2 of 1 KiB blocks with the files of a Linux root, in bytes of file data a second (docs/field/ext2.md#fill, docs/field/ext2.md#filling-a-file-system).
 //!
 //! Nothing is formatted or mounted: an allocator in memory says what would be written where, and that is written, one write at a time.
 //! Files have the sizes of a Debian root and lie one after the other from the first group on, one free block between them. The time of
@@ -38,7 +38,7 @@ impl Test for Ext2Fill {
         "fills a file system with the files of a Linux root: bytes of file data a second"
     }
     fn source(&self) -> &'static str {
-        "flash.md A10, A12"
+        "docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#filling-a-file-system"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `ext2-format`: the writes of `mke2fs -b 1024`, in groups a second (flash.md A10, A11).
+//! `ext2-format`: the writes of `mke2fs -b 1024`, in groups a second (docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#what-mke2fs-writes).
 //!
 //! A group is 8 MiB of medium with an inode table of 64 KiB near its start, so each table falls into another allocation unit, and on media
 //! that merge, a group costs one merge or more. Two forms:
@@ -43,7 +43,7 @@ impl Test for Ext2Format {
         "the writes of mke2fs with 1 KiB blocks: groups a second"
     }
     fn source(&self) -> &'static str {
-        "flash.md A10, A11, I2"
+        "docs/field/ext2.md#mortons-benchmark, docs/field/ext2.md#what-mke2fs-writes, docs/field/ext2.md#test-vector"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

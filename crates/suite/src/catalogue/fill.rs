@@ -1,4 +1,4 @@
-//! `zero-fill` and `random-fill`: sequential fills with zeros, then with incompressible data, 1 MiB at a time (flash.md A10 1-2).
+//! `zero-fill` and `random-fill`: sequential fills with zeros, then with incompressible data, 1 MiB at a time (docs/field/ext2.md#zero-and-random-fill).
 //!
 //! The published form fills the whole device (`region=whole`); what tells a controller that compresses, or recognises zeros, is the ratio
 //! of both rates (Morton's class 10 card: 16.65 MB/s of zeros, 8.99 MB/s of random data), so both fill the same span, zeros first: what
@@ -14,7 +14,7 @@ use crate::offsets::sequential;
 use crate::plan::span_of;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
 
-/// Zeros this much faster than random data are no accident (flash.md C2).
+/// Zeros this much faster than random data are no accident (docs/field/cheats.md#cheats-and-caches).
 const TELLING_RATIO: f64 = 1.15;
 
 /// The test, with one kind of data.
@@ -41,7 +41,7 @@ impl Test for Fill {
         }
     }
     fn source(&self) -> &'static str {
-        "flash.md A10"
+        "docs/field/ext2.md#mortons-benchmark"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

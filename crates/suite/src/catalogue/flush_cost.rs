@@ -1,4 +1,4 @@
-//! `flush-cost`: what it takes to make writes durable, and whether that is plausible (flash.md C2).
+//! `flush-cost`: what it takes to make writes durable, and whether that is plausible (docs/field/cheats.md#cheats-and-caches).
 //!
 //! Single writes in a row with a rest after each, so that a cache has time to empty and none of them waits for another: alone (*plain*), with
 //! a flush after each (*flushed*), and as writes that are durable when they are done (*durable*, O_DSYNC). A medium without a cache does all three
@@ -39,7 +39,7 @@ impl Test for FlushCost {
         "single writes alone, with a flush after each, and durable ones"
     }
     fn source(&self) -> &'static str {
-        "flash.md C2"
+        "docs/field/cheats.md#cheats-and-caches"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `front-area`: each of the first allocation units written in a row, against one in the middle (flash.md B3.6).
+//! `front-area`: each of the first allocation units written in a row, against one in the middle (docs/field/allocation-units.md#front-area).
 //!
 //! Many cards treat their beginning, where the file allocation table lies, in another way: slower (block-remapped) or faster (SLC). Each
 //! unit is written twice over with 64 KiB writes; the first time does not count, it closes what was open before. Beyond the first units some further ones
@@ -30,7 +30,7 @@ impl Test for FrontArea {
         "writes each of the first allocation units in a row, and one in the middle"
     }
     fn source(&self) -> &'static str {
-        "flash.md B1, B3"
+        "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -5,7 +5,7 @@ use stats::{RateEstimator, median};
 
 use crate::doubts::may_be_cached;
 
-/// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps open (flash.md F5).
+/// Writes to other allocation units that overwhelm: four times 32, more than any cheap medium keeps open (docs/field/statistics.md#sampling-random-writes).
 pub(crate) const OVERWHELMING_OPS: u64 = 4 * 32;
 /// Nothing that makes the first writes fast takes this long. Where half of the writes do, the medium merges an allocation unit for each,
 /// and 32 of them are enough.
@@ -13,7 +13,7 @@ const MERGING_NS: f64 = 100e6;
 pub(crate) const OVERWHELMING_MERGES: u64 = 32;
 /// Writes that are looked at together.
 const GROUP: usize = 16;
-/// The medians of two groups this far apart are the same level (flash.md F5 step 2).
+/// The medians of two groups this far apart are the same level (docs/field/statistics.md#step-2-overwhelm).
 const SAME: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
 /// Latencies in groups of 16: whether they have found their level, and where the burst before it ended.

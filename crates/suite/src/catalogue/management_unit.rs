@@ -1,4 +1,4 @@
-//! `management-unit`: single writes that are aligned to their size, against the same shifted by 4 KiB (flash.md B3.7).
+//! `management-unit`: single writes that are aligned to their size, against the same shifted by 4 KiB (docs/field/allocation-units.md#management-unit).
 //!
 //! A write that covers whole units of the medium's own table is taken as it is; one that covers parts of two has to fetch the rest. The
 //! size at which aligned writes become cheaper than shifted ones is the unit. No write continues the one before: between two lies as much
@@ -31,7 +31,7 @@ impl Test for ManagementUnit {
         "single writes aligned to their size, and the same shifted by 4 KiB"
     }
     fn source(&self) -> &'static str {
-        "flash.md B3"
+        "docs/field/allocation-units.md#inference"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

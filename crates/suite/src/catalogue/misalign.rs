@@ -1,4 +1,4 @@
-//! `misalign`: what a partition that begins at the wrong place costs: writes of 4 and 64 KiB, shifted by 512 B and 4 KiB (flash.md C2).
+//! `misalign`: what a partition that begins at the wrong place costs: writes of 4 and 64 KiB, shifted by 512 B and 4 KiB (docs/field/cheats.md#cheats-and-caches).
 //!
 //! In a row, and at random inside one allocation unit: there merges of other units do not drown the difference. Each cell has a unit of its own.
 //!
@@ -27,7 +27,7 @@ impl Test for Misalign {
         "aligned writes, and the same shifted by 512 B and 4 KiB"
     }
     fn source(&self) -> &'static str {
-        "flash.md C2"
+        "docs/field/cheats.md#cheats-and-caches"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -37,6 +37,8 @@ pub(crate) mod verify;
 mod whole_view;
 mod write_unit;
 
+use record::alike::closest;
+
 use crate::Test;
 use crate::settings::SettingError;
 
@@ -78,22 +80,10 @@ pub static CATALOGUE: &[&dyn Test] = &[
 /// The test of this name, or an error that names the nearest ones.
 pub fn find(name: &str) -> Result<&'static dyn Test, SettingError> {
     CATALOGUE.iter().find(|test| test.name() == name).copied().ok_or_else(|| {
-        let mut near: Vec<&str> = CATALOGUE.iter().map(|test| test.name()).filter(|known| likeness(known, name) >= 0.4).collect();
-        near.sort_by(|a, b| likeness(b, name).total_cmp(&likeness(a, name)));
-        near.truncate(3);
-        let hint = match near.as_slice() {
+        let hint = match closest(name, CATALOGUE.iter().map(|test| test.name())).as_slice() {
             [] => "; `flashmark tests` names them all".to_owned(),
             near => format!("; did you mean {}?", near.join(" or ")),
         };
         SettingError::UnknownTest { test: name.to_owned(), hint }
     })
-}
-
-/// How alike two words are, 0 to 1: shared pairs of letters (Dice's coefficient).
-pub fn likeness(a: &str, b: &str) -> f64 {
-    let pairs = |word: &str| word.as_bytes().windows(2).map(<[u8]>::to_vec).collect::<Vec<_>>();
-    let (mut left, right) = (pairs(a), pairs(b));
-    let total = left.len() + right.len();
-    let shared = right.iter().filter(|pair| left.iter().position(|other| other == *pair).map(|at| left.swap_remove(at)).is_some()).count();
-    if total == 0 { f64::from(u8::from(a == b)) } else { 2.0 * shared as f64 / total as f64 }
 }

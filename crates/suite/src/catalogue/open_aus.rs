@@ -1,4 +1,4 @@
-//! `open-aus`: how many allocation units a medium keeps open for writing, and whether it minds the order inside one (flash.md B3.4, B3.5).
+//! `open-aus`: how many allocation units a medium keeps open for writing, and whether it minds the order inside one (docs/field/allocation-units.md#open-units, docs/field/allocation-units.md#order-inside-a-unit).
 //!
 //! *Linear*: writes in turn over n allocation units that lie far apart, ascending inside each. While n units can be open, that is as fast
 //! as one row; one more, and every write closes a unit, which costs a copy of most of it: 0.05 to 1.3 s. So n is searched: 1, 2, 4, 8, ..
@@ -21,13 +21,13 @@ use record::{Cell, Params, Pattern, PlannedCell, Region};
 use super::stretch::{self, Stretch, assumed_au, earlier};
 use crate::bench::{CACHED_PAGE_BYTES, shown_cache_bytes};
 use crate::plan::span_of;
-use crate::random::Random;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Test};
+use stats::Random;
 
 /// The test.
 pub struct OpenAus;
 
-/// Units lie so many units apart, as flashbench has them (flash.md B1), at multiples of that many from the medium's beginning: 12 times 4 MiB is
+/// Units lie so many units apart, as flashbench has them (docs/field/allocation-units.md#flashbench), at multiples of that many from the medium's beginning: 12 times 4 MiB is
 /// a multiple of all allocation units up to 16 MiB, 2^k and 3*2^k alike, so that each unit begins with one, whatever it is.
 const SPACING: u64 = 12;
 /// Units beyond the most in turn, so that a cell never begins with units that the one before may have left open.
@@ -42,9 +42,9 @@ const WARM_UP_OPS: u64 = 4;
 const RANDOM_WARM_UP_OPS: u64 = 32;
 /// Of what a cache holds, at most so many writes: past the limit each takes a merge.
 const MOST_HELD_OPS: u64 = 64;
-/// Rounds that count (flash.md B3.4).
+/// Rounds that count (docs/field/allocation-units.md#open-units).
 const ROUNDS: u64 = 16;
-/// The rate has collapsed below this share of that of one unit, if a single write also takes this many times as long (flash.md B3.4 has five times; small
+/// The rate has collapsed below this share of that of one unit, if a single write also takes this many times as long (docs/field/allocation-units.md#open-units has five times; small
 /// units that are copied fast cost three).
 const COLLAPSED_RATE: f64 = 0.5;
 const COLLAPSED_LATENCY: f64 = 2.5;
@@ -62,7 +62,7 @@ impl Test for OpenAus {
         "writes in turn over ever more allocation units, until each write has to close one"
     }
     fn source(&self) -> &'static str {
-        "flash.md B1, B3"
+        "docs/field/allocation-units.md#flashbench, docs/field/allocation-units.md#inference"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

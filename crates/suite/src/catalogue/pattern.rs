@@ -1,5 +1,5 @@
 //! `pattern`: the load of a common benchmark (random 4 KiB writes, aligned, in 1 GiB, five rounds), and loads that differ only in what no
-//! user would mind (flash.md C2).
+//! user would mind (docs/field/cheats.md#cheats-and-caches).
 //!
 //! *common* is that load. *odd-span* is the same over half as much again, or twice as much: more than the pattern allows. *shifted* is the same 512 bytes
 //! further on, so that no write is aligned; where it alone is slower, alignment explains it (see `misalign`). A medium that is fast for the first and slow for
@@ -36,7 +36,7 @@ impl Test for PatternTest {
         "a common benchmark's random writes, and the same in another span and shifted"
     }
     fn source(&self) -> &'static str {
-        "flash.md C2"
+        "docs/field/cheats.md#cheats-and-caches"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

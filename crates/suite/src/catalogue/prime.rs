@@ -1,6 +1,6 @@
 //! `prime`: fills the span with incompressible data, so that every allocation unit is full and valid before anything is measured.
 //!
-//! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct` (flash.md A4, F5 step 1). The rate along the span is kept.
+//! The published form is two passes of `dd if=/dev/urandom bs=1M oflag=direct` (docs/field/classic-tools.md#dd, docs/field/statistics.md#step-1-prime). The rate along the span is kept.
 
 use record::{Cell, Flag, Params, Pattern, PlannedCell, Region, Stop};
 
@@ -23,7 +23,7 @@ impl Test for Prime {
         "fills the span with incompressible data, n passes; rate along the span"
     }
     fn source(&self) -> &'static str {
-        "flash.md A4, F5"
+        "docs/field/classic-tools.md#dd, docs/field/statistics.md#sampling-random-writes"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `random-read`: random reads by block size, in the first GiB and over the whole medium, one and eight at a time (flash.md A1, A2).
+//! `random-read`: random reads by block size, in the first GiB and over the whole medium, one and eight at a time (docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash).
 //!
 //! After IOTest: each size does `iterations` reads a thread (10000 at 512 B, a fifth fewer after each doubling, never fewer than 100),
 //! at offsets that are multiples of 512 B and *not* of the block, so most reads straddle pages, as IOTest's and thrash's do. A time box
@@ -35,7 +35,7 @@ impl Test for RandomRead {
         "reads at random places, by block size, region and number of threads"
     }
     fn source(&self) -> &'static str {
-        "flash.md A1, A2"
+        "docs/field/classic-tools.md#iotest, docs/field/classic-tools.md#thrash"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

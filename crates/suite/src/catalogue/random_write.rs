@@ -1,7 +1,7 @@
 //! `random-write`: single writes at random places, at 512 B, 4, 16 and 64 KiB; what a medium does first and what it does for ever, apart.
 //!
-//! The figure is that of iozone's full pass (each record of 512 MiB once, in random order; flash.md A5), which takes up to 36 hours on the
-//! media this is made for, so it is sampled (flash.md F5):
+//! The figure is that of iozone's full pass (each record of 512 MiB once, in random order; docs/field/iozone.md#single-file), which takes up to 36 hours on the
+//! media this is made for, so it is sampled (docs/field/statistics.md#sampling-random-writes):
 //!
 //! 0. *Settle*: a flush and four sequential writes wait for what earlier tests left.
 //! 1. *Overwhelm*: single writes, each in another allocation unit, until everything that makes the first ones fast is used up. They
@@ -40,7 +40,7 @@ use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Si
 /// The test.
 pub struct RandomWrite;
 
-/// What is taken for the allocation unit where the medium declares none (flash.md B2: commonly 4 MiB).
+/// What is taken for the allocation unit where the medium declares none (docs/field/allocation-units.md#known-sizes: commonly 4 MiB).
 const GUESSED_AU_BYTES: u64 = 4 * MIB;
 /// Share of the time that may go into overwhelming while writes are as fast as a cache's.
 const FAST_OVERWHELM_TIME: f64 = 0.5;
@@ -49,7 +49,7 @@ const KEPT_BACK_SHARE: f64 = 0.5;
 /// Writes to be measured at least, so that what is rare has had its chance to show: what was not seen hardly widens an interval. A medium
 /// that takes longer than this for so many does as many as it can in that time and at most half as many more, and is asked for less
 /// certainty. Its interval allows for rare slow writes that were not seen; 80 writes keep 95 % of
-/// the figures within 10 % of the full pass (docs/truth.md), where the 120 of flash.md F5 step 4 do not make `standard` end in time.
+/// the figures within 10 % of the full pass (docs/truth.md), where the 120 of docs/field/statistics.md#step-4-stop do not make `standard` end in time.
 const FAST_MIN_OPS: u64 = 1000;
 const FAST_MIN_NS: u64 = 30 * SECOND_NS;
 const SLOW_MIN_OPS: u64 = 80;
@@ -58,10 +58,10 @@ const DEBT_SHARE: f64 = 0.05;
 /// The settling writes.
 const SETTLING_BLOCK_BYTES: u64 = 64 * KIB;
 const SETTLING_OPS: u64 = 4;
-/// What a full pass writes (flash.md A5).
+/// What a full pass writes (docs/field/iozone.md#single-file).
 const FULL_PASS_BYTES: u64 = 512 * MIB;
 /// 4 KiB writes are at most four times as many a second as 16 KiB writes on a medium that moves both the same way; a quarter more is
-/// not noise (flash.md F5 step 5).
+/// not noise (docs/field/statistics.md#step-5-debt-and-bypass).
 const BYPASS_RATIO: f64 = 5.0;
 
 impl Test for RandomWrite {
@@ -72,7 +72,7 @@ impl Test for RandomWrite {
         "single writes at random places: burst and sustained IOPS apart, worst stall"
     }
     fn source(&self) -> &'static str {
-        "flash.md F3, F5"
+        "docs/field/statistics.md#stop-rule, docs/field/statistics.md#sampling-random-writes"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,6 +1,6 @@
-//! `record-ops`: what `iozone -i 0 -i 2 -r 4k -s 512m -o -O -I` measures, in operations a second (flash.md A5): write, rewrite, random read
+//! `record-ops`: what `iozone -i 0 -i 2 -r 4k -s 512m -o -O -I` measures, in operations a second (docs/field/iozone.md#single-file): write, rewrite, random read
 //! and random write of the records of one file, with O_DIRECT and O_SYNC, in iozone's own order; and the raw-device form of the random
-//! ones (fio's `rw=randwrite bs=4k size=512m`, flash.md J), for O_SYNC on a file system writes more than the data.
+//! ones (fio's `rw=randwrite bs=4k size=512m`, docs/field/classic-tools.md#the-same-with-fio), for O_SYNC on a file system writes more than the data.
 //!
 //! Each form is a cell. A cell that ends leaves its file for the next one ([`KeptFile`]), so that a run lays it down once, as iozone does.
 //! A cell that finds none, because it is run alone or on resume, or because time was up before `write` got through, first lays down what
@@ -66,7 +66,7 @@ impl Test for RecordOps {
         "records of a file as iozone writes and reads them: operations a second, and the raw device beside them"
     }
     fn source(&self) -> &'static str {
-        "flash.md A5, J"
+        "docs/field/iozone.md#single-file, docs/field/classic-tools.md#the-same-with-fio"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `sector-write`: mean time of random single 512-byte writes of incompressible data over the device (flash.md A10 3).
+//! `sector-write`: mean time of random single 512-byte writes of incompressible data over the device (docs/field/ext2.md#sector-writes).
 //!
 //! Morton's figure, in milliseconds: 2.6 on a stick with a log for small writes, 200 to 800 on media that merge an allocation unit for
 //! each. Measured until it is certain. `region=middle` keeps to what `prime` filled: the whole of a medium that was never full is faster.
@@ -47,7 +47,7 @@ impl Test for SectorWrite {
         "writes single sectors at random places: mean milliseconds, worst stall"
     }
     fn source(&self) -> &'static str {
-        "flash.md A10"
+        "docs/field/ext2.md#mortons-benchmark"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `seek`: seeker's 512-byte reads at uniformly random sectors of the whole medium for 30 s (flash.md A6).
+//! `seek`: seeker's 512-byte reads at uniformly random sectors of the whole medium for 30 s (docs/field/classic-tools.md#seeker).
 //!
 //! seeker v2 reads through the page cache, which flatters small media that were read before; the figure to go by is `path=direct`, the
 //! published way (`path=buffered`, form "seeker v2", caches dropped first) is there to compare with published numbers. A medium that
@@ -27,7 +27,7 @@ impl Test for Seek {
         "reads single sectors at random places of the whole medium: seeks a second, access time"
     }
     fn source(&self) -> &'static str {
-        "flash.md A6"
+        "docs/field/classic-tools.md#seeker"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

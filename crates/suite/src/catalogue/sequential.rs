@@ -1,4 +1,4 @@
-//! `sequential-read` and `sequential-write`: the dd sweep, 4 KiB to 1 MiB and 120 KiB, O_DIRECT, one at a time (flash.md A4).
+//! `sequential-read` and `sequential-write`: the dd sweep, 4 KiB to 1 MiB and 120 KiB, O_DIRECT, one at a time (docs/field/classic-tools.md#dd).
 //!
 //! As published, each size begins at the front of the span. A medium that keeps allocation units open then merges the one that the size
 //! before has left half full, and again when it is met: as much as a second of streaming, which weighs little in the published half
@@ -94,7 +94,7 @@ impl Test for Sequential {
         }
     }
     fn source(&self) -> &'static str {
-        "flash.md A4"
+        "docs/field/classic-tools.md#dd"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `span-sweep`: random 4 KiB writes inside ever smaller spans, for media that are fast only in small ones (flash.md C2).
+//! `span-sweep`: random 4 KiB writes inside ever smaller spans, for media that are fast only in small ones (docs/field/cheats.md#cheats-and-caches).
 //!
 //! From the whole medium down to 4 MiB: whatever can be used up (a log for small writes, a cache) is used up by the large spans, so only
 //! what really belongs to small spans makes these faster at the end. The first writes of each span do not count: they go to one allocation unit
@@ -39,7 +39,7 @@ impl Test for SpanSweep {
         "random writes inside ever smaller spans, for media that are fast only in small ones"
     }
     fn source(&self) -> &'static str {
-        "flash.md C2"
+        "docs/field/cheats.md#cheats-and-caches"
     }
     fn settings(&self) -> &'static [Setting] {
         &[
@@ -150,7 +150,7 @@ mod tests {
         cells.iter().map(|cell| (cell.params.span_bytes.unwrap() / MIB, cell.metrics.iops.unwrap().value)).collect()
     }
 
-    /// The largest span that is at least three times as fast as 512 MiB (flash.md C2), and not for being no larger than an allocation unit.
+    /// The largest span that is at least three times as fast as 512 MiB (docs/field/cheats.md#cheats-and-caches), and not for being no larger than an allocation unit.
     fn fast_until(rates: &[(u64, f64)]) -> Option<u64> {
         let large = rates.iter().find(|(mib, _)| *mib == 512).unwrap().1;
         rates.iter().filter(|(mib, iops)| *mib > 4 && *iops > 3.0 * large).map(|(mib, _)| *mib).max()
@@ -174,7 +174,7 @@ mod tests {
         use device::{Device, Request, Slot};
         let mut medium = sim::SimDevice::new(profile, sim::Options { seed: 77, capacity: None, keep_data: false });
         medium.prepare(1, 4096).unwrap();
-        let mut places = uniform(span, 4096, 4096, crate::random::Random::new(77, "places"));
+        let mut places = uniform(span, 4096, 4096, stats::Random::for_purpose(77, "places"));
         let mut done = Vec::new();
         let (mut begin_ns, slot): (u64, Slot) = (0, 0);
         for turn in 0..60_000 {

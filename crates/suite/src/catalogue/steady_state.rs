@@ -1,4 +1,4 @@
-//! `steady-state`: SNIA's rounds, until the medium does the same in each (flash.md D2).
+//! `steady-state`: SNIA's rounds, until the medium does the same in each (docs/field/snia-and-uflip.md#snia-pts).
 //!
 //! First the span is written through (twice in the full form), in a row, 128 KiB at a time. Then rounds: random I/O of every size with every share of reads, each for
 //! a fixed time. The tracked figure is that of 4 KiB writes; the medium is steady when five consecutive rounds differ by no more than 20 % of
@@ -69,7 +69,7 @@ impl Test for SteadyStateTest {
         "rounds of mixed random I/O until each is like the one before"
     }
     fn source(&self) -> &'static str {
-        "flash.md D2"
+        "docs/field/snia-and-uflip.md#snia-pts"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `sustained`: writes in a row to the end of every cache, once more after 30 s of rest, and once more after 300 s (flash.md C2, F4).
+//! `sustained`: writes in a row to the end of every cache, once more after 30 s of rest, and once more after 300 s (docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points).
 //!
 //! 1 MiB writes, one at a time, for ten minutes or until as much has been written as the medium holds (256 GiB at most), over the second half,
 //! with other data each time. A rate that falls after so many bytes and comes back after a rest is a cache's; one that falls after so much time and comes
@@ -54,7 +54,7 @@ impl Test for Sustained {
         "writes in a row to the end of every cache, and again after rests"
     }
     fn source(&self) -> &'static str {
-        "flash.md C2, F4, K"
+        "docs/field/cheats.md#cheats-and-caches, docs/field/statistics.md#change-points, docs/field/cautions.md#order-and-budgets"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -302,7 +302,7 @@ fn card_text(au_mib: u64, open_aus: u32) -> String {
     format!(
         r#"
         about = "a card of known geometry"
-        source = "flash.md E4"
+        source = "docs/field/ftl.md#model"
         guesses = "all"
         [medium]
         capacity = "9 GiB"
@@ -330,7 +330,7 @@ fn card_text(au_mib: u64, open_aus: u32) -> String {
 }
 
 /// Where a curve steps up: the first x of the upper of the two levels that fit its points best, and both levels. The plainest form of
-/// what the findings conclude (flash.md B3.1), to see that the evidence suffices.
+/// what the findings conclude (docs/field/allocation-units.md#size-from-reads), to see that the evidence suffices.
 pub fn step(points: &[[f64; 2]]) -> (f64, f64, f64) {
     let mean = |part: &[[f64; 2]]| part.iter().map(|point| point[1]).sum::<f64>() / part.len() as f64;
     let squares = |part: &[[f64; 2]]| part.iter().map(|point| (point[1] - mean(part)).powi(2)).sum::<f64>();

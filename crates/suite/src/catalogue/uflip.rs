@@ -1,4 +1,4 @@
-//! `uflip`: the nine micro-benchmarks of uFLIP around writes and reads of 32 KiB, in a row and at random (flash.md D3).
+//! `uflip`: the nine micro-benchmarks of uFLIP around writes and reads of 32 KiB, in a row and at random (docs/field/snia-and-uflip.md#uflip).
 //!
 //! Three cells prepare. *state* writes blocks of random sizes at random places, so that every run begins from the same disorder. *start-up* writes at random
 //! for long and finds how many writes are cheap before the medium's own work begins (the truncation that makes the mean of the rest most certain,
@@ -21,9 +21,9 @@ use super::stretch::{self, Stretch, earlier, strided};
 use crate::drive::{Limits, Load};
 use crate::offsets::{cyclic, uniform};
 use crate::plan::span_of;
-use crate::random::Random;
 use crate::tally::latency;
 use crate::{Bench, CellList, Needs, Outcome, Setting, SettingError, Settings, Site, Tally, Test};
+use stats::Random;
 
 /// The test.
 pub struct Uflip;
@@ -79,7 +79,7 @@ impl Test for Uflip {
         "nine micro-benchmarks, one parameter varied at a time"
     }
     fn source(&self) -> &'static str {
-        "flash.md D3"
+        "docs/field/snia-and-uflip.md#uflip"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `verify`: writes everything, then reads everything and looks at each sector (flash.md C1: f3write and f3read).
+//! `verify`: writes everything, then reads everything and looks at each sector (docs/field/counterfeits.md#f3probe: f3write and f3read).
 //!
 //! The range is cut into parts. All parts are written before the first is read: a medium that is smaller than it says, or that answers
 //! from a cache, would pass if each part were read right after it was written. Every part is a cell, so a run that was interrupted repeats
@@ -46,7 +46,7 @@ impl Test for Verify {
         "writes everything and reads it back: good, changed, overwritten and corrupted sectors"
     }
     fn source(&self) -> &'static str {
-        "flash.md C1"
+        "docs/field/counterfeits.md#f3probe"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `whole-view`: rate and access time along the whole medium, at a hundred places: gnome-disks' graph (flash.md S1, K).
+//! `whole-view`: rate and access time along the whole medium, at a hundred places: gnome-disks' graph (docs/field/classic-tools.md#rate-along-the-medium, docs/field/cautions.md#order-and-budgets).
 //!
 //! At each place one small read after a long way from another place, then a few MiB in a row; then more rounds of small reads alone. The rate of a
 //! place is that of its typical read (the median), for a single stall is no property of a place. The places are
@@ -38,7 +38,7 @@ impl Test for WholeView {
         "rate and access time along the whole medium"
     }
     fn source(&self) -> &'static str {
-        "flash.md S1, C2"
+        "docs/field/classic-tools.md#rate-along-the-medium, docs/field/cheats.md#cheats-and-caches"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

@@ -1,4 +1,4 @@
-//! `write-unit`: writes in a row at 512 B to 256 KiB, for the unit in which a medium programs its flash (flash.md B3.3).
+//! `write-unit`: writes in a row at 512 B to 256 KiB, for the unit in which a medium programs its flash (docs/field/allocation-units.md#write-unit).
 //!
 //! Below the unit a write takes as long as one of a whole unit; above it, time grows with the size. The fit of
 //! t(b) = t0 + ceil(b/u) u/W, with something added where b is no multiple of u, is the findings' affair; here are its points.
@@ -30,7 +30,7 @@ impl Test for WriteUnit {
         "writes in a row, by block size, for the unit in which the medium programs"
     }
     fn source(&self) -> &'static str {
-        "flash.md B3"
+        "docs/field/allocation-units.md#inference"
     }
     fn settings(&self) -> &'static [Setting] {
         &[

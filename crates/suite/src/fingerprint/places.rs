@@ -8,7 +8,7 @@ use record::units::{KIB, MIB};
 
 use crate::catalogue::record_ops;
 use crate::plan::span_of;
-use crate::random::Random;
+use stats::Random;
 
 /// Size of a place; a logical block where that is larger.
 const PLACE_BYTES: u64 = 4 * KIB;
@@ -42,7 +42,7 @@ pub fn places(facts: &Facts, plan: &[PlannedCell], starts: &[u64], seed: u64) ->
         inside.extend(of_span(grid, span_of(cell), seed).into_iter().take(room));
     }
     chosen.extend(inside);
-    let mut random = Random::new(seed, "places outside of what is written");
+    let mut random = Random::for_purpose(seed, "places outside of what is written");
     let draws = (0..MOST_DRAWS).filter_map(|_| grid.around(random.below(end.max(1))));
     let is_outside = |at: &u64| !spans.iter().any(|span| span.overlaps(&grid.place(*at)));
     chosen.extend(draws.filter(is_outside).take(OUTSIDE));
@@ -59,7 +59,7 @@ pub fn written_places(facts: &Facts, span: Extent, last: &[Extent], seed: u64) -
 
 /// Places of a span: its first block, which whatever writes in a row writes first, some near its front, and some anywhere.
 fn of_span(grid: Grid, span: Extent, seed: u64) -> Vec<u64> {
-    let mut random = Random::new(seed, &format!("places of {}+{}", span.offset_bytes, span.bytes));
+    let mut random = Random::for_purpose(seed, &format!("places of {}+{}", span.offset_bytes, span.bytes));
     let reach = |share: f64| span.offset_bytes + ((span.bytes as f64 * share) as u64).min(span.bytes.saturating_sub(1));
     let near = |random: &mut Random| (MIB as f64 / span.bytes.max(1) as f64).min(1.0).powf(random.unit());
     let drawn = (0..OF_A_SPAN).map(|index| match index {

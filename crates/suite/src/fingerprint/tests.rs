@@ -7,8 +7,8 @@ use record::{Params, TargetKind};
 
 use super::*;
 use crate::definition::{Entry, Suite};
-use crate::random::Random;
 use crate::{Choice, Event, Listener, NoStage, Plan, RunOptions, Site, run};
+use stats::Random;
 
 const SEED: u64 = 4711;
 const CAPACITY: u64 = 2 * MIB;
@@ -26,7 +26,7 @@ impl Card {
     /// A used card: two thirds of its blocks hold somebody's data.
     fn used(seed: u64) -> Card {
         let mut flash = vec![0; CAPACITY as usize];
-        let mut random = Random::new(seed, "what lies there");
+        let mut random = Random::for_purpose(seed, "what lies there");
         for (index, block) in flash.chunks_mut(4096).enumerate() {
             if index == 0 || random.below(3) > 0 {
                 Filler::new(seed ^ 99).fill(block, Content::Incompressible, 3, index as u64 * 4096);
@@ -127,14 +127,14 @@ fn story(card: Card, jobs: &[Job], mut writes: u64, power_lost: bool, seed: u64)
         story.traces.writers.push(Writer::of(cell));
         let mut offsets: Vec<u64> = (job.span.offset_bytes..job.span.end()).step_by(job.block_bytes as usize).collect();
         if !job.in_order {
-            Random::new(seed, &cell.id).shuffle(&mut offsets);
+            Random::for_purpose(seed, &cell.id).shuffle(&mut offsets);
         }
         let mut last = Vec::new();
         let (durable, mut made) = (story.card.clone(), Vec::new());
         for offset_bytes in offsets {
             if writes == 0 {
                 if power_lost {
-                    let mut random = Random::new(seed, "power cut");
+                    let mut random = Random::for_purpose(seed, "power cut");
                     story.card = durable;
                     made.into_iter().filter(|_| random.below(2) == 0).for_each(|(at, data): (u64, Vec<u8>)| story.card.write(at, &data));
                 }

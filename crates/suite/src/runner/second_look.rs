@@ -9,7 +9,7 @@ use crate::Stage;
 use crate::catalogue::capacity;
 use crate::events::{Event, Listener};
 use crate::plan::{PROBE, span_of};
-use crate::random::Random;
+use stats::Random;
 
 /// Written by later cells before the marks are read once more; and once more at the end of the run.
 const ENOUGH_BYTES: u64 = 32 * MIB;
@@ -57,7 +57,7 @@ impl Runner<'_> {
             return true;
         }
         let marks = capacity::marks_left(&self.end.cells[place], &overwritten);
-        let mut random = Random::new(self.options.seed, "images of the run");
+        let mut random = Random::for_purpose(self.options.seed, "images of the run");
         // A medium that fails is the next cell's matter.
         let gone = capacity::gone(medium, &self.filler, &marks).unwrap_or(0);
         let doubt = if gone > 0 {

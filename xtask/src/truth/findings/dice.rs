@@ -1,6 +1,6 @@
 //! Chance for media: uniform where a range is narrow, uniform in the logarithm where it spans decades.
 
-use suite::random::Random;
+use stats::Random;
 
 /// What is drawn comes from here.
 pub struct Dice(Random);
@@ -8,7 +8,7 @@ pub struct Dice(Random);
 impl Dice {
     /// Those of one medium among all of a purpose.
     pub fn new(seed: u64, purpose: &str, number: u64) -> Dice {
-        Dice(Random::new(Random::new(seed, purpose).bits().wrapping_add(number), purpose))
+        Dice(Random::for_purpose(Random::for_purpose(seed, purpose).bits().wrapping_add(number), purpose))
     }
 
     /// Any 64-bit number.
@@ -23,12 +23,12 @@ impl Dice {
 
     /// Uniform in the logarithm.
     pub fn spread(&mut self, low: f64, high: f64) -> f64 {
-        low * (high / low).powf(self.0.unit())
+        self.0.log_uniform(low, high)
     }
 
     /// One of a list.
     pub fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.0.below(list.len() as u64) as usize]
+        *self.0.pick(list)
     }
 
     /// True in this share of all cases.

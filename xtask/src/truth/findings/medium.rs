@@ -1,4 +1,4 @@
-//! Media at random, over the ranges of flash.md E, and what is true of them.
+//! Media at random, over the ranges of docs/field/ftl.md#translation-layers, and what is true of them.
 
 use std::fmt::Write as _;
 
@@ -89,11 +89,11 @@ pub struct LogBlock {
     pub keys: String,
 }
 
-/// 2^k and 3*2^k from 1 to 16 MiB (flash.md B2).
+/// 2^k and 3*2^k from 1 to 16 MiB (docs/field/allocation-units.md#known-sizes).
 const AUS: [u64; 9] = [MIB, 3 * MIB / 2, 2 * MIB, 3 * MIB, 4 * MIB, 6 * MIB, 8 * MIB, 12 * MIB, 16 * MIB];
 
 impl Medium {
-    /// A cheap card or stick: flash.md E2 (families), E4, E5.
+    /// A cheap card or stick: docs/field/published-figures.md#survey-of-microsd-cards (families), docs/field/ftl.md#model, docs/field/ftl.md#profiles.
     pub fn hybrid(dice: &mut Dice) -> Medium {
         let au_bytes = dice.one_of(&AUS);
         let write_mbps = dice.spread(3.0, 40.0);
@@ -110,7 +110,7 @@ impl Medium {
             read_us: dice.spread(130.0, 1600.0),
             read_mbps: dice.between(write_mbps.max(10.0), 95.0),
             random_us: if dice.happens(0.3) { dice.between(0.0, 400.0) } else { 0.0 },
-            // flash.md E2: across pages 10 to 280 us, across allocation units 70 to 450 us.
+            // docs/field/published-figures.md#survey-of-microsd-cards: across pages 10 to 280 us, across allocation units 70 to 450 us.
             cross_unit_us: dice.spread(10.0, 280.0),
             cross_au_us: dice.spread(70.0, 450.0),
             write_us: dice.spread(140.0, 1000.0),
@@ -123,7 +123,7 @@ impl Medium {
         Medium::with(capacity / au_bytes * au_bytes, paths, Mapping::LogBlock(mapping), dice)
     }
 
-    /// A better card, eMMC, stick or solid state disk: flash.md E3, E5.
+    /// A better card, eMMC, stick or solid state disk: docs/field/published-figures.md#other-figures, docs/field/ftl.md#profiles.
     pub fn mapped(dice: &mut Dice) -> Medium {
         let write_mbps = dice.spread(8.0, 530.0);
         let paths = Paths {
@@ -148,7 +148,7 @@ impl Medium {
         Medium::with(capacity, paths, mapping, dice)
     }
 
-    /// A disk: flash.md E4, E5.
+    /// A disk: docs/field/ftl.md#model, docs/field/ftl.md#profiles.
     pub fn disk(dice: &mut Dice) -> Medium {
         let outer = dice.between(60.0, 180.0);
         let table = format!(
@@ -177,11 +177,11 @@ impl Medium {
     fn with(capacity_bytes: u64, paths: Paths, mapping: Mapping, dice: &mut Dice) -> Medium {
         Medium {
             capacity_bytes,
-            // The links of flash.md A4: USB's 120 KiB, ATA's 128 KiB.
+            // The links of docs/field/classic-tools.md#dd: USB's 120 KiB, ATA's 128 KiB.
             max_transfer_bytes: dice.one_of(&[None, None, None, Some(120 * KIB), Some(128 * KIB), Some(512 * KIB)]),
             paths: Some(paths),
             mapping,
-            // flash.md E5, "Jitter".
+            // docs/field/ftl.md#profiles, "Jitter".
             sigma: dice.between(0.05, 0.15),
             tail: (dice.one_of(&[0.0, 0.005, 0.005]), dice.between(3.0, 10.0)),
             tables: String::new(),
@@ -239,8 +239,10 @@ impl Medium {
 
     /// The text of its profile.
     pub fn profile(&self) -> String {
-        let mut text =
-            format!("about = \"drawn\"\nsource = \"flash.md E\"\nguesses = \"all\"\n[medium]\ncapacity = \"{} B\"\n", self.capacity_bytes);
+        let mut text = format!(
+            "about = \"drawn\"\nsource = \"docs/field/ftl.md#translation-layers\"\nguesses = \"all\"\n[medium]\ncapacity = \"{} B\"\n",
+            self.capacity_bytes
+        );
         if let Some(bytes) = self.max_transfer_bytes {
             writeln!(text, "max_transfer = \"{bytes} B\"").ok();
         }

@@ -22,7 +22,7 @@ const HORIZON_NS: u64 = 4 * 3600 * SECOND_NS;
 
 /// Allocation units that are no power of two, in halves of a MiB.
 const ODD_UNITS: [u64; 10] = [3, 5, 6, 7, 9, 10, 12, 14, 24, 48];
-/// No card is known that copies a unit for longer (flash.md B3.4: 0.05 to 1.3 s).
+/// No card is known that copies a unit for longer (docs/field/allocation-units.md#open-units: 0.05 to 1.3 s).
 const LONGEST_MERGE_S: f64 = 1.3;
 const DRAWS: usize = 100;
 

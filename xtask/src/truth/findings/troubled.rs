@@ -4,9 +4,9 @@
 use ::findings::Use;
 use record::units::SECOND_NS;
 use record::{Finding, Record, Severity};
+use stats::Random;
 use suite::catalogue::capacity::trial::{Geometry, Kind};
 use suite::definition::Suite;
-use suite::random::Random;
 
 use super::cache::Cache;
 use super::cheats::claims;
@@ -97,7 +97,7 @@ const CALLED_FAKE: &str = "Do not use it. It is a fake";
 /// A fake of each kind in turn, of which less than half is there in every other case: its middle is missing.
 fn fake(seed: u64, number: u64) -> Drawn {
     let kind = [Kind::Limbo, Kind::Wraparound, Kind::Chain][(number % 3) as usize];
-    let mut random = Random::new(seed.wrapping_add(number), "fake");
+    let mut random = Random::for_purpose(seed.wrapping_add(number), "fake");
     let mut dice = Dice::new(seed, "fake", number);
     let is_wanted = |geometry: &Geometry| {
         number.is_multiple_of(2) || geometry.module_bytes.unwrap_or(geometry.real_bytes) < geometry.capacity_bytes / 2

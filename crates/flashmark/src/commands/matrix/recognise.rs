@@ -4,16 +4,16 @@
 use device::Device;
 use host::{BlockTarget, Roots};
 use record::{Fingerprint, Mark};
+use stats::Random;
 use store::Traces;
 use suite::fingerprint::{self, Recognition};
-use suite::random::Random;
 
 use super::probe::open;
 use crate::exit::{OrExit, Result};
 
 /// The name of every file system that this run makes; 10 letters and digits, which all of them take.
 pub fn label(seed: u64) -> String {
-    format!("FM{:08X}", Random::new(seed, "name of the file systems").bits() as u32)
+    format!("FM{:08X}", Random::for_purpose(seed, "name of the file systems").bits() as u32)
 }
 
 /// What lies on the medium before anything is made on it.

@@ -150,5 +150,5 @@ impl Request {
     }
 }
 
-/// What most media have, where nothing is known (flash.md A2).
+/// What most media have, where nothing is known (docs/field/classic-tools.md#thrash).
 pub const DEFAULT_AU_BYTES: u64 = 4 * MIB;

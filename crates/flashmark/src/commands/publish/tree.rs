@@ -124,7 +124,7 @@ fn sorted(tree: &Tree, site: &Site, lines: &[&Line], asked: &Query) -> Result<()
 fn texts(tree: &Tree, site: &Site, source: &Source) -> Result<()> {
     tree.write("methodology.html", &pages::methodology(site))?;
     tree.write("about.html", &pages::about(site, source.media() as u64, source.runs() as u64))?;
-    for name in pages::TEXTS.iter().map(|(name, _, _)| *name).chain(["findings"]) {
+    for name in pages::TEXTS.iter().map(|text| text.name).chain(["findings"]) {
         let page = pages::text_page(site, name).context("a page of text that is listed and missing")?;
         tree.write(&format!("{name}.html"), &page)?;
     }

@@ -6,13 +6,15 @@ use std::path::Path;
 use std::process::Child;
 use std::time::Duration;
 
+use stats::Random;
+
 use crate::capture::{self, Tracefs};
 use crate::crash::{acknowledged, check_record};
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, seed, times, tool};
+use crate::support::{Flashmark, LoopDevice, MIB, Scratch, eventually, has_root, seed, times, tool};
 use crate::torture::Tally;
 
 /// Kills it after a random time of at most this; whether it was still alive.
-fn kill_within(child: &mut Child, most_us: u64, chance: &mut Chance) -> bool {
+fn kill_within(child: &mut Child, most_us: u64, chance: &mut Random) -> bool {
     std::thread::sleep(Duration::from_micros(chance.below(most_us)));
     let _ = child.kill();
     child.wait().unwrap().code().is_none()
@@ -31,7 +33,7 @@ fn what_capacity_lends_is_put_back() {
     if !has_root() {
         return;
     }
-    let (mut tally, mut chance) = (Tally::of("kills", "capacity without --erase, then restore"), Chance(seed(11)));
+    let (mut tally, mut chance) = (Tally::of("kills", "capacity without --erase, then restore"), Random::new(seed(11)));
     let scratch = Scratch::new();
     let image = scratch.image("image", 128 * MIB);
     let before = fs::read(&image).unwrap();
@@ -61,7 +63,7 @@ fn a_matrix_ends_after_it_was_killed() {
     if !has_root() {
         return;
     }
-    let (mut tally, mut chance) = (Tally::of("kills", "matrix, loop device"), Chance(seed(12)));
+    let (mut tally, mut chance) = (Tally::of("kills", "matrix, loop device"), Random::new(seed(12)));
     for number in 0..times("KILLS", 5).div_ceil(5) {
         tally.attempt(1, &format!("kill {number}"), |tally| {
             let scratch = Scratch::new();
@@ -109,7 +111,7 @@ fn check_kept(before: &BTreeMap<String, serde_json::Value>, now: &BTreeMap<Strin
 fn a_killed_capture_keeps_its_trace() {
     let scratch = Scratch::new();
     let Some(tracefs) = Tracefs::new(&scratch) else { return };
-    let (mut tally, mut chance) = (Tally::of("kills", "capture of a loop device"), Chance(seed(13)));
+    let (mut tally, mut chance) = (Tally::of("kills", "capture of a loop device"), Random::new(seed(13)));
     for number in 0..times("KILLS", 5).div_ceil(5) {
         tally.attempt(1, &format!("kill {number}"), |_| {
             let scratch = Scratch::new();
@@ -130,7 +132,7 @@ fn a_killed_capture_keeps_its_trace() {
 
 #[test]
 fn a_killed_replay_leaves_a_run_that_can_be_shown() {
-    let (mut tally, mut chance) = (Tally::of("kills", "replay, simulated medium"), Chance(seed(14)));
+    let (mut tally, mut chance) = (Tally::of("kills", "replay, simulated medium"), Random::new(seed(14)));
     let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces/fio-ext4.blktrace.0");
     for number in 0..times("KILLS", 5) {
         tally.attempt(1, &format!("kill {number}"), |tally| {
@@ -158,7 +160,7 @@ fn a_killed_replay_leaves_a_run_that_can_be_shown() {
 #[test]
 fn a_killed_submission_can_be_sent_again() {
     use crate::submit::{ACCEPTED, Listener, RECORD, command, receipt};
-    let (mut tally, mut chance) = (Tally::of("kills", "submit"), Chance(seed(15)));
+    let (mut tally, mut chance) = (Tally::of("kills", "submit"), Random::new(seed(15)));
     let record = fs::read(RECORD).unwrap();
     for number in 0..times("KILLS", 5) {
         tally.attempt(1, &format!("kill {number}"), |tally| {

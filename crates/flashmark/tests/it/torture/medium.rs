@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
+use stats::Random;
+
 use crate::crash::{MANY_CELLS, acknowledged, check_record, somewhere};
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Chance, Flashmark, LoopDevice, MIB, Ran, Scratch, seed, times};
+use crate::support::{Flashmark, LoopDevice, MIB, Ran, Scratch, seed, times};
 use crate::torture::Tally;
 
 /// What a medium answers that is gone, or may not be written.
@@ -19,7 +21,7 @@ const AWAY: [(&str, Answer); 4] = [
 
 #[test]
 fn a_run_whose_medium_was_gone_for_a_while_comes_to_its_end() {
-    let (mut chance, mut failed) = (Chance(seed(41)), Vec::new());
+    let (mut chance, mut failed) = (Random::new(seed(41)), Vec::new());
     let seconds = if times("GONE", 0) == 0 { &[1][..] } else { &[1, 5, 50] };
     for (what, away) in AWAY {
         for &seconds in seconds {
@@ -34,7 +36,7 @@ fn a_run_whose_medium_was_gone_for_a_while_comes_to_its_end() {
 }
 
 /// One run whose medium is away from a random moment on.
-fn gone(seconds: u64, away: Answer, chance: &mut Chance, tally: &mut Tally) {
+fn gone(seconds: u64, away: Answer, chance: &mut Random, tally: &mut Tally) {
     let scratch = Scratch::new();
     let suite = scratch.file("many.toml", MANY_CELLS);
     let Some(medium) = FailingMedium::mounted(&scratch.directory("fuse"), "fuse.away", 32 << 20) else { return };

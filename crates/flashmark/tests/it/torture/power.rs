@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use stats::Random;
+
 use crate::crash::{acknowledged, check_record};
 use crate::failing::ForgetfulDisk;
-use crate::support::{Chance, Flashmark, MIB, Scratch, has_root, has_tool, seed, times, tool};
+use crate::support::{Flashmark, MIB, Scratch, has_root, has_tool, seed, times, tool};
 use crate::torture::Tally;
 use crate::vm::{Disk, Machine};
 
@@ -46,7 +48,7 @@ fn what_was_shown_outlives_a_power_cut() {
         return;
     }
     let mut tallies = FILE_SYSTEMS.map(|(name, _)| Tally::of("power", format!("power cuts, results on {name}, the disk's cache lost")));
-    let mut chance = Chance(seed(51));
+    let mut chance = Random::new(seed(51));
     for number in 0..times("CUTS", 1) {
         let scratch = Scratch::new();
         let disks = FILE_SYSTEMS.map(|(name, mkfs)| made(&scratch, name, mkfs));
@@ -86,7 +88,7 @@ fn mount(machine: &mut Machine, index: usize, name: &str) -> String {
 
 /// Starts a run on each of the file systems and cuts the power in their middle; how many cells each had shown, and how many writes its disk
 /// has lost.
-fn cut(scratch: &Scratch, disks: &[PathBuf; 4], suites: &[PathBuf; 4], chance: &mut Chance) -> Option<([usize; 4], [u64; 4])> {
+fn cut(scratch: &Scratch, disks: &[PathBuf; 4], suites: &[PathBuf; 4], chance: &mut Random) -> Option<([usize; 4], [u64; 4])> {
     let mut forgetful = Vec::new();
     for ((name, _), disk) in FILE_SYSTEMS.iter().zip(disks) {
         forgetful.push(ForgetfulDisk::over(disk, &scratch.directory(&format!("{name}-disk")))?);

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::power::shown;
+use stats::Random;
+
 use crate::crash::{MANY_CELLS, acknowledged, check_record, somewhere};
 use crate::failing::{Answer, FailingMedium};
-use crate::support::{Chance, EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, has_root, seed, times, tool};
+use crate::support::{EXT4, Flashmark, LoopDevice, MIB, Mount, Ran, Scratch, has_root, seed, times, tool};
 use crate::torture::Tally;
 
 /// How results stop being writable.
@@ -94,7 +96,7 @@ fn a_run_whose_results_cannot_be_written_goes_on_later() {
     if !has_root() {
         return;
     }
-    let (mut chance, mut failed) = (Chance(seed(31)), Vec::new());
+    let (mut chance, mut failed) = (Random::new(seed(31)), Vec::new());
     for (what, fault) in FAULTS {
         let mut tally = Tally::of("results", what);
         for number in 0..times("RESULTS", 3) {
@@ -106,7 +108,7 @@ fn a_run_whose_results_cannot_be_written_goes_on_later() {
 }
 
 /// One run whose results cannot be written from a random moment on. What it has shown must be there afterwards.
-fn one(fault: Fault, chance: &mut Chance, tally: &mut Tally) {
+fn one(fault: Fault, chance: &mut Random, tally: &mut Tally) {
     let scratch = Scratch::new();
     let suite = scratch.file("many.toml", MANY_CELLS);
     let device = LoopDevice::new(&scratch.image("image", 32 * MIB));

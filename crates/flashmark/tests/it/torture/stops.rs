@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use stats::Random;
+
 use crate::crash::{MANY_CELLS, acknowledged, check_record, is_over};
-use crate::support::{Chance, Flashmark, MIB, Ran, loop_device, seed, sum_of, times};
+use crate::support::{Flashmark, MIB, Ran, loop_device, seed, sum_of, times};
 use crate::torture::Tally;
 
 fn send(child: &Child, signal: Signal) {
@@ -17,7 +19,7 @@ fn send(child: &Child, signal: Signal) {
 fn a_stopped_and_continued_run_ends_as_any_other() {
     let Some((scratch, image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);
-    let (mut tally, mut chance) = (Tally::of("stops", "SIGSTOP and SIGCONT in a run"), Chance(seed(21)));
+    let (mut tally, mut chance) = (Tally::of("stops", "SIGSTOP and SIGCONT in a run"), Random::new(seed(21)));
     for number in 0..times("STOPS", 3) {
         tally.attempt(1, &format!("run {number}"), |tally| {
             let around = sum_of(&image, 24 * MIB, u64::MAX);
@@ -44,7 +46,7 @@ fn a_stopped_and_continued_run_ends_as_any_other() {
 fn of_two_programs_on_one_medium_one_is_refused() {
     let Some((scratch, _image, device)) = loop_device(32 * MIB) else { return };
     let suite = scratch.file("many.toml", MANY_CELLS);
-    let (mut tally, mut chance) = (Tally::of("two programs", "run and run on one loop device"), Chance(seed(22)));
+    let (mut tally, mut chance) = (Tally::of("two programs", "run and run on one loop device"), Random::new(seed(22)));
     let words = ["run", device.word(), "--erase", device.word(), "--quiet", "--suite", suite.to_str().unwrap()];
     for number in 0..times("STOPS", 3) {
         tally.attempt(1, &format!("pair {number}"), |tally| {

@@ -8,9 +8,11 @@ use std::time::Duration;
 use super::machine::Machine;
 use super::reader::Card;
 use super::scene::{READER, SERIAL, Scene};
+use stats::Random;
+
 use crate::card::unchanged;
 use crate::crash::{MANY_CELLS, acknowledged, check_record};
-use crate::support::{Chance, Flashmark, Ran, seed, times};
+use crate::support::{Flashmark, Ran, seed, times};
 use crate::torture::Tally;
 
 /// How it comes back.
@@ -32,7 +34,7 @@ const BACKS: [(&str, Back); 4] = [
 #[test]
 fn a_run_whose_card_was_gone_for_a_while_comes_to_its_end() {
     let Some(mut machine) = Machine::boot(&[]) else { return };
-    let (seconds, mut chance) = (if times("GONE", 0) == 0 { &[1][..] } else { &[1, 5, 50] }, Chance(seed(42)));
+    let (seconds, mut chance) = (if times("GONE", 0) == 0 { &[1][..] } else { &[1, 5, 50] }, Random::new(seed(42)));
     let mut failed = Vec::new();
     for &seconds in seconds {
         for (what, back) in BACKS {
@@ -49,7 +51,7 @@ fn a_run_whose_card_was_gone_for_a_while_comes_to_its_end() {
 }
 
 /// One run whose card is away from a random moment on.
-fn gone(scene: &mut Scene<'_>, (seconds, back): (u64, Back), chance: &mut Chance, tally: &mut Tally) {
+fn gone(scene: &mut Scene<'_>, (seconds, back): (u64, Back), chance: &mut Random, tally: &mut Tally) {
     let (mine, photos) = (scene.used_card("mine"), scene.photos("photos"));
     let others = fs::read(&photos).unwrap();
     let suite = scene.scratch.file("many.toml", MANY_CELLS);

@@ -1,4 +1,4 @@
-//! Round-robin files as rrdtool 1.7 makes and updates them on a 64-bit little-endian machine (flash.md A9, I3): the bytes of a new file,
+//! Round-robin files as rrdtool 1.7 makes and updates them on a 64-bit little-endian machine (docs/field/rrdtool.md#rrdtool, docs/field/rrdtool.md#test-vectors): the bytes of a new file,
 //! and what an update changes. Sources are gauges, archives average or keep the largest.
 
 /// Kind of a consolidation.

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, fcntl_lock};
-use suite::random::Random;
+use stats::Random;
 
 use super::file::{RowWrite, Shape, State};
 use crate::work::WorkError;

@@ -63,7 +63,7 @@ fn files_have_the_published_layout() {
     assert_eq!(offsets(1), (2040, vec![2040, 6840, 12440, 18640, 25016, 29816, 35416, 41616], 47992));
 }
 
-/// flash.md A9: three pages each poll, two more every 30 minutes, two more every 2 hours, two more every 24 hours.
+/// docs/field/rrdtool.md#rrdtool: three pages each poll, two more every 30 minutes, two more every 2 hours, two more every 24 hours.
 #[test]
 fn a_poll_dirties_the_published_pages() {
     let shape = Shape::cacti(2);
@@ -106,7 +106,7 @@ fn updates_are_rrdtools_to_the_byte() {
     }
     let mut state = state_of(&theirs, &shape, start_s);
     std::fs::write(&ours, state.image(&shape)).unwrap();
-    let mut random = suite::random::Random::new(3, "readings");
+    let mut random = stats::Random::for_purpose(3, "readings");
     let mut at_s = start_s;
     for batch in 0..26 {
         let mut typed_updates = Vec::new();

@@ -10,8 +10,8 @@ use device::content::Filler;
 use record::{Content, Direction, Pattern};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use stats::Random;
 use suite::offsets::Permutation;
-use suite::random::Random;
 
 use super::{Form, Phase, Signals};
 use crate::work::clock::now_ns;
@@ -110,7 +110,7 @@ impl Lane {
     /// Does one phase, from the common start on.
     pub fn run(mut self, form: Form, phase: &Phase, seed: u64, limit_ns: u64, signals: &Signals) -> io::Result<LaneEnd> {
         let records = form.size_bytes / self.block_bytes;
-        let mut random = Random::new(seed, &format!("thread {}", self.thread));
+        let mut random = Random::for_purpose(seed, &format!("thread {}", self.thread));
         let order = (phase.pattern == Pattern::Permutation).then(|| Permutation::new(records, &mut random));
         self.buffer.length = self.block_bytes as usize;
         self.filler.fill(self.buffer.get(), self.content, 1, 0);

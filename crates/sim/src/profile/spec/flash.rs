@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::profile::units::{Rate, Size, Time};
 
-/// Reading flash (flash.md E4).
+/// Reading flash (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Read {
@@ -31,7 +31,7 @@ pub struct Read {
     pub cross_au: Time,
 }
 
-/// Writing flash (flash.md E4).
+/// Writing flash (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Write {
@@ -54,7 +54,7 @@ pub struct Write {
     pub tails: Vec<(Size, Time)>,
 }
 
-/// A controller that maps whole allocation units (flash.md E1, E4).
+/// A controller that maps whole allocation units (docs/field/ftl.md#nand, docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogBlock {
@@ -110,7 +110,7 @@ pub struct Front {
     pub rate_factor: f64,
 }
 
-/// A controller that maps pages (flash.md E4).
+/// A controller that maps pages (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageMapped {

@@ -71,7 +71,7 @@ pub struct Cache {
     pub combines: bool,
 }
 
-/// Less flash than announced (flash.md C1).
+/// Less flash than announced (docs/field/counterfeits.md#f3probe).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fake {
@@ -99,7 +99,7 @@ pub enum Lost {
     Garbage,
 }
 
-/// Warming up and throttling (flash.md C2).
+/// Warming up and throttling (docs/field/cheats.md#cheats-and-caches).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heat {

@@ -17,7 +17,7 @@ pub use layers::{Cache, Compression, Fake, Heat, Lost, PatternCheat, Spread, Wea
 pub struct Spec {
     /// What it is, in one line.
     pub about: String,
-    /// Other names it goes by (its number in flash.md E5).
+    /// Other names it goes by (its number in docs/field/ftl.md#profiles).
     #[serde(default)]
     pub aliases: Vec<String>,
     /// Where its numbers come from.
@@ -123,7 +123,7 @@ impl Default for Queue {
     }
 }
 
-/// A turning disk (flash.md E4).
+/// A turning disk (docs/field/ftl.md#model).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disk {

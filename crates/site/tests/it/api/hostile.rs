@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::chance::Chance;
+use stats::Random;
 
 /// Text that is something else to somebody: to SQL, HTML, a shell, a file system, a terminal, an address, a parser of numbers.
-pub fn text(chance: &mut Chance) -> String {
+pub fn text(chance: &mut Random) -> String {
     const TEXTS: [&str; 28] = [
         "",
         " ",
@@ -39,12 +39,12 @@ pub fn text(chance: &mut Chance) -> String {
     match chance.below(12) {
         0 => "x".repeat(1 + chance.below(5000) as usize),
         1 => (0..chance.below(40)).filter_map(|_| char::from_u32(chance.below(0x11_0000) as u32)).collect(),
-        _ => (*chance.of(&TEXTS)).to_owned(),
+        _ => (*chance.pick(&TEXTS)).to_owned(),
     }
 }
 
 /// A part of an address that is written as nobody should, and yet is one that HTTP carries.
-pub fn address(chance: &mut Chance) -> String {
+pub fn address(chance: &mut Random) -> String {
     const PARTS: [&str; 14] = [
         "%00",
         "%",
@@ -61,17 +61,17 @@ pub fn address(chance: &mut Chance) -> String {
         "[]",
         "%F0%9F%92%BE",
     ];
-    (0..=chance.below(3)).map(|_| *chance.of(&PARTS)).collect()
+    (0..=chance.below(3)).map(|_| *chance.pick(&PARTS)).collect()
 }
 
 /// The value of a head: without line ends, which would end it.
-pub fn head(chance: &mut Chance) -> String {
+pub fn head(chance: &mut Random) -> String {
     let text = text(chance);
     text.chars().filter(|c| !c.is_control()).take(500).collect()
 }
 
 /// Changes something somewhere in a document.
-pub fn spoil(document: &mut Value, chance: &mut Chance) {
+pub fn spoil(document: &mut Value, chance: &mut Random) {
     let mut place = document;
     loop {
         let is_leaf = match &*place {
@@ -79,7 +79,7 @@ pub fn spoil(document: &mut Value, chance: &mut Chance) {
             Value::Array(items) => items.is_empty(),
             _ => true,
         };
-        if is_leaf || chance.one_in(6) {
+        if is_leaf || chance.below(6) == 0 {
             break;
         }
         place = match place {
@@ -98,7 +98,7 @@ pub fn spoil(document: &mut Value, chance: &mut Chance) {
 }
 
 /// Something else in a value's place.
-fn other(was: &Value, chance: &mut Chance) -> Value {
+fn other(was: &Value, chance: &mut Random) -> Value {
     match chance.below(12) {
         0 => Value::Null,
         1 => json!(-1),
@@ -116,7 +116,7 @@ fn other(was: &Value, chance: &mut Chance) -> Value {
 }
 
 /// Changes bytes of a document: it is cut, torn, or something is in its midst.
-pub fn spoil_bytes(bytes: &mut Vec<u8>, chance: &mut Chance) {
+pub fn spoil_bytes(bytes: &mut Vec<u8>, chance: &mut Random) {
     let length = bytes.len() as u64;
     let at = chance.below(length + 1) as usize;
     match chance.below(5) {

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{Description, Operation, hostile};
-use crate::chance::Chance;
 use crate::ground::{Ground, Server};
 use crate::http::Request;
 use crate::runs;
+use stats::Random;
 
 /// What is there, so that requests come to something.
 pub struct Known {
@@ -42,7 +42,7 @@ impl Known {
     }
 
     /// A run like others, and yet another one.
-    fn run(&self, chance: &mut Chance) -> Value {
+    fn run(&self, chance: &mut Random) -> Value {
         let mut run = self.run.clone();
         run["seed"] = json!(chance.bits() >> 12);
         run["model"] = json!(format!("K{}", chance.below(9)));
@@ -51,7 +51,7 @@ impl Known {
 }
 
 /// A request for an operation.
-pub fn request(description: &Description, operation: &Operation, known: &Known, chance: &mut Chance) -> Request {
+pub fn request(description: &Description, operation: &Operation, known: &Known, chance: &mut Random) -> Request {
     let mut path = operation.path.to_owned();
     let mut query = Vec::new();
     let mut heads = Vec::new();
@@ -60,41 +60,41 @@ pub fn request(description: &Description, operation: &Operation, known: &Known, 
         let is_needed = parameter["required"] == true;
         match parameter["in"].as_str().unwrap() {
             "path" => path = path.replace(&format!("{{{name}}}"), &segment(description, parameter, known, chance)),
-            "query" if is_needed || chance.one_in(3) => query.extend(pairs(description, parameter, known, chance)),
-            "header" if is_needed || chance.one_in(3) => heads.push((name.to_owned(), hostile::head(chance))),
+            "query" if is_needed || chance.below(3) == 0 => query.extend(pairs(description, parameter, known, chance)),
+            "header" if is_needed || chance.below(3) == 0 => heads.push((name.to_owned(), hostile::head(chance))),
             _ => {}
         }
     }
-    if chance.one_in(12) {
+    if chance.below(12) == 0 {
         query.push(format!("{}={}", escaped(&hostile::text(chance)), escaped(&hostile::text(chance))));
     }
     let target = if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) };
     let mut request = Request::new(&operation.method.to_uppercase(), target);
     request.heads = heads;
     let mut request = with_token(request, known, chance);
-    if operation.told["requestBody"].is_object() || chance.one_in(25) {
+    if operation.told["requestBody"].is_object() || chance.below(25) == 0 {
         request = with_body(request, description, operation, known, chance);
     }
     request
 }
 
 /// A part of a path: mostly of something that is there.
-fn segment(description: &Description, parameter: &Value, known: &Known, chance: &mut Chance) -> String {
+fn segment(description: &Description, parameter: &Value, known: &Known, chance: &mut Random) -> String {
     let name = parameter["name"].as_str().unwrap();
-    if chance.one_in(5) {
+    if chance.below(5) == 0 {
         return escaped_now_and_then(&hostile::text(chance), chance);
     }
     match name {
-        "id" | "run" => chance.of(&known.ids).clone(),
-        "slug" | "medium" => chance.of(&known.slugs).clone(),
+        "id" | "run" => chance.pick(&known.ids).clone(),
+        "slug" | "medium" => chance.pick(&known.slugs).clone(),
         _ => escaped(&plain(&value(description, &parameter["schema"], known, chance, 0))),
     }
 }
 
 /// A parameter of the query, once or several times.
-fn pairs(description: &Description, parameter: &Value, known: &Known, chance: &mut Chance) -> Vec<String> {
+fn pairs(description: &Description, parameter: &Value, known: &Known, chance: &mut Random) -> Vec<String> {
     let name = parameter["name"].as_str().unwrap();
-    let times = if chance.one_in(8) { 3 } else { 1 };
+    let times = if chance.below(8) == 0 { 3 } else { 1 };
     let mut made = Vec::new();
     for _ in 0..times {
         let values = match value(description, &parameter["schema"], known, chance, 0) {
@@ -102,7 +102,7 @@ fn pairs(description: &Description, parameter: &Value, known: &Known, chance: &m
             value => vec![value],
         };
         for value in values {
-            let value = if chance.one_in(4) { hostile::text(chance) } else { plain(&value) };
+            let value = if chance.below(4) == 0 { hostile::text(chance) } else { plain(&value) };
             made.push(format!("{name}={}", escaped_now_and_then(&value, chance)));
         }
     }
@@ -114,17 +114,17 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn with_token(request: Request, known: &Known, chance: &mut Chance) -> Request {
+fn with_token(request: Request, known: &Known, chance: &mut Random) -> Request {
     match chance.below(10) {
         0..=3 => request.bearer(&known.moderator),
         4 => request.bearer(&known.sender),
-        5 => request.bearer(chance.of(&known.edit_tokens).as_str()),
-        6 if chance.one_in(4) => request.head("authorization", hostile::head(chance)),
+        5 => request.bearer(chance.pick(&known.edit_tokens).as_str()),
+        6 if chance.below(4) == 0 => request.head("authorization", hostile::head(chance)),
         _ => request,
     }
 }
 
-fn with_body(request: Request, description: &Description, operation: &Operation, known: &Known, chance: &mut Chance) -> Request {
+fn with_body(request: Request, description: &Description, operation: &Operation, known: &Known, chance: &mut Random) -> Request {
     let content = &description.resolved(&operation.told["requestBody"])["content"];
     let schema = &content["application/json"]["schema"];
     let is_run = operation.path.contains("/runs") && !operation.path.contains("standing");
@@ -133,31 +133,31 @@ fn with_body(request: Request, description: &Description, operation: &Operation,
         0 => value(description, schema, known, chance, 0),
         _ => known.run(chance),
     };
-    if chance.one_in(2) {
+    if chance.below(2) == 0 {
         hostile::spoil(&mut body, chance);
     }
     let mut bytes = body.to_string().into_bytes();
-    if chance.one_in(8) {
+    if chance.below(8) == 0 {
         hostile::spoil_bytes(&mut bytes, chance);
     }
-    let mut request = if chance.one_in(15) {
+    let mut request = if chance.below(15) == 0 {
         request.head("content-type", hostile::head(chance))
     } else {
         request.head("content-type", "application/json")
     };
-    if chance.one_in(15) {
-        request = request.head("content-encoding", *chance.of(&["gzip", "deflate", "br", "identity", "gzip, gzip", ""]));
+    if chance.below(15) == 0 {
+        request = request.head("content-encoding", *chance.pick(&["gzip", "deflate", "br", "identity", "gzip, gzip", ""]));
     }
     request.body = Some(bytes);
     request
 }
 
 /// A value of a schema's form.
-fn value(description: &Description, schema: &Value, known: &Known, chance: &mut Chance, depth: u32) -> Value {
+fn value(description: &Description, schema: &Value, known: &Known, chance: &mut Random, depth: u32) -> Value {
     let schema = description.resolved(schema);
     for either in ["oneOf", "anyOf"] {
         if let Some(forms) = schema[either].as_array().filter(|forms| !forms.is_empty()) {
-            return value(description, chance.of(forms), known, chance, depth + 1);
+            return value(description, chance.pick(forms), known, chance, depth + 1);
         }
     }
     if let Some(forms) = schema["allOf"].as_array() {
@@ -165,9 +165,9 @@ fn value(description: &Description, schema: &Value, known: &Known, chance: &mut 
         return Value::Object(parts.filter_map(|part| part.as_object().cloned()).flatten().collect());
     }
     if let Some(values) = schema["enum"].as_array().filter(|values| !values.is_empty()) {
-        return chance.of(values).clone();
+        return chance.pick(values).clone();
     }
-    if let Some(example) = schema.get("example").filter(|_| chance.one_in(2)) {
+    if let Some(example) = schema.get("example").filter(|_| chance.below(2) == 0) {
         return example.clone();
     }
     match kind(schema, chance) {
@@ -175,36 +175,36 @@ fn value(description: &Description, schema: &Value, known: &Known, chance: &mut 
         "array" if depth > 6 => json!([]),
         "array" => (0..chance.below(4)).map(|_| value(description, &schema["items"], known, chance, depth + 1)).collect(),
         "integer" => number(schema, chance),
-        "number" if chance.one_in(2) => json!(chance.bits() as f64 / 1e9),
+        "number" if chance.below(2) == 0 => json!(chance.bits() as f64 / 1e9),
         "number" => number(schema, chance),
-        "boolean" => json!(chance.one_in(2)),
+        "boolean" => json!((chance.below(2) == 0)),
         "null" => Value::Null,
         _ => json!(text(known, chance)),
     }
 }
 
 /// The kind of a value; of several one.
-fn kind<'a>(schema: &'a Value, chance: &mut Chance) -> &'a str {
+fn kind<'a>(schema: &'a Value, chance: &mut Random) -> &'a str {
     match &schema["type"] {
-        Value::Array(kinds) if !kinds.is_empty() => chance.of(kinds).as_str().unwrap_or("string"),
+        Value::Array(kinds) if !kinds.is_empty() => chance.pick(kinds).as_str().unwrap_or("string"),
         Value::String(kind) => kind,
         _ if schema["properties"].is_object() => "object",
         _ => "string",
     }
 }
 
-fn object(description: &Description, schema: &Value, known: &Known, chance: &mut Chance, depth: u32) -> Value {
+fn object(description: &Description, schema: &Value, known: &Known, chance: &mut Random, depth: u32) -> Value {
     let mut made = Map::new();
     let needed: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (name, form) in schema["properties"].as_object().into_iter().flatten() {
-        if needed.contains(&name.as_str()) || (depth < 4 && chance.one_in(2)) {
+        if needed.contains(&name.as_str()) || (depth < 4 && chance.below(2) == 0) {
             made.insert(name.clone(), value(description, form, known, chance, depth + 1));
         }
     }
     Value::Object(made)
 }
 
-fn number(schema: &Value, chance: &mut Chance) -> Value {
+fn number(schema: &Value, chance: &mut Random) -> Value {
     let least = schema["minimum"].as_i64().unwrap_or(0);
     match chance.below(6) {
         0 => json!(least),
@@ -214,20 +214,19 @@ fn number(schema: &Value, chance: &mut Chance) -> Value {
     }
 }
 
-fn text(known: &Known, chance: &mut Chance) -> String {
+fn text(known: &Known, chance: &mut Random) -> String {
     match chance.below(6) {
-        0 => chance.of(&known.ids).clone(),
-        1 => chance.of(&known.slugs).clone(),
+        0 => chance.pick(&known.ids).clone(),
+        1 => chance.pick(&known.slugs).clone(),
         2 => hostile::text(chance),
-        _ => {
-            (*chance.of(&["sd", "Known", "usb 2.0", "A1", "flashmark/1", "random-write-4k", "2026-05-01T12:00:00Z", "because"])).to_owned()
-        }
+        _ => (*chance.pick(&["sd", "Known", "usb 2.0", "A1", "flashmark/1", "random-write-4k", "2026-05-01T12:00:00Z", "because"]))
+            .to_owned(),
     }
 }
 
 /// Text in an address, mostly as it must be written there.
-fn escaped_now_and_then(text: &str, chance: &mut Chance) -> String {
-    if chance.one_in(6) { hostile::address(chance) } else { escaped(text) }
+fn escaped_now_and_then(text: &str, chance: &mut Random) -> String {
+    if chance.below(6) == 0 { hostile::address(chance) } else { escaped(text) }
 }
 
 fn escaped(text: &str) -> String {

@@ -8,49 +8,39 @@ use proptest::test_runner::{Config, TestRunner};
 use record::MediumKind;
 use record::collection::{Figure, Line, Model, Origin, Query, SortBy, Standing};
 
+use stats::Random;
+
 use super::Database;
 use super::made::{fixture, run};
 use super::suite::all_of;
 use crate::collection::{Collection, Submission};
-
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ x >> 31) % n
-    }
-}
 
 const VENDORS: [&str; 4] = ["SanDisk", "Kingston", "Größe_AG", "100% Flash"];
 const INTERFACES: [(&str, &str); 3] = [("usb", "480 Mbit/s"), ("mmc", "sd uhs SDR50"), ("ata", "SATA 6.0 Gbps")];
 
 /// Runs that differ in everything a query can ask for. Values are few, so that there are ties.
 fn submissions(seed: u64, count: u64) -> Vec<Submission> {
-    let mut dice = Dice(seed);
+    let mut random = Random::new(seed);
     (0..count)
         .map(|number| {
-            let vendor = VENDORS[dice.below(4) as usize];
-            let board = [None, Some("Pi 3"), Some("Pi 5"), Some("laptop")][dice.below(4) as usize];
-            let mut run = run(seed ^ number, vendor, &format!("M{}", dice.below(6)), board);
-            run.kind = MediumKind::ALL[dice.below(4) as usize];
-            run.capacity_bytes = Some([4_000_000_000, 31_914_983_424, 500_107_862_016][dice.below(3) as usize]);
-            run.interface = Some(INTERFACES[dice.below(3) as usize].0.to_owned());
-            run.link = Some(record::Link { mode: Some(INTERFACES[dice.below(3) as usize].1.to_owned()), ..record::Link::default() });
+            let vendor = VENDORS[random.below(4) as usize];
+            let board = [None, Some("Pi 3"), Some("Pi 5"), Some("laptop")][random.below(4) as usize];
+            let mut run = run(seed ^ number, vendor, &format!("M{}", random.below(6)), board);
+            run.kind = MediumKind::ALL[random.below(4) as usize];
+            run.capacity_bytes = Some([4_000_000_000, 31_914_983_424, 500_107_862_016][random.below(3) as usize]);
+            run.interface = Some(INTERFACES[random.below(3) as usize].0.to_owned());
+            run.link = Some(record::Link { mode: Some(INTERFACES[random.below(3) as usize].1.to_owned()), ..record::Link::default() });
             run.claims =
-                (dice.below(2) == 0).then(|| record::Claims { app_class: Some(1 + dice.below(2) as u32), ..record::Claims::default() });
-            let mut headline = record::collection::Headline { is_fake: dice.below(6) == 0, ..Default::default() };
+                (random.below(2) == 0).then(|| record::Claims { app_class: Some(1 + random.below(2) as u32), ..record::Claims::default() });
+            let mut headline = record::collection::Headline { is_fake: random.below(6) == 0, ..Default::default() };
             for figure in Figure::ALL {
-                if dice.below(3) > 0 {
-                    headline.figures.insert(figure, (1 + dice.below(8)) as f64 / 2.0);
+                if random.below(3) > 0 {
+                    headline.figures.insert(figure, (1 + random.below(8)) as f64 / 2.0);
                 }
             }
-            let origin = Origin::ALL[dice.below(4) as usize];
-            let received = format!("2026-{:02}-{:02}T00:00:00Z", 1 + dice.below(3), 1 + dice.below(9));
-            let standing = if dice.below(10) == 0 { Standing::Quarantined } else { Standing::Accepted };
+            let origin = Origin::ALL[random.below(4) as usize];
+            let received = format!("2026-{:02}-{:02}T00:00:00Z", 1 + random.below(3), 1 + random.below(9));
+            let standing = if random.below(10) == 0 { Standing::Quarantined } else { Standing::Accepted };
             Submission { standing, ..Submission::new(run, headline, origin, received) }
         })
         .collect()

@@ -14,7 +14,7 @@ use record::units::{KIB, MIB, SECOND_NS};
 
 use super::prober::{Flow, Halt, Prober};
 use super::seen::{Seen, common, tail};
-use crate::random::Random;
+use stats::Random;
 
 /// Length of the run at its first doubling, but for what is added to each: caches come in powers of two, and a run that is a little longer than
 /// one shows it, where the run of twice the length would have said it may be twice as large.
@@ -744,7 +744,7 @@ mod tests {
         #[test]
         fn nothing_as_long_as_the_combs_distance_is_missed(offset in 0u64..1 << 30, blocks in 1u64..1 << 20, stride in 2u64..1 << 12, at in 0.0f64..1.0, seed: u64) {
             let range = Extent::new(offset * 4096, blocks * 4096);
-            let places = comb(range, stride * 4096, 4096, &mut Random::new(seed, ""));
+            let places = comb(range, stride * 4096, 4096, &mut Random::for_purpose(seed, ""));
             assert!(places.iter().all(|place| range.contains(&Extent::new(*place, 4096))));
             assert_eq!(places.iter().collect::<std::collections::BTreeSet<_>>().len(), places.len());
             if stride < blocks {
@@ -756,7 +756,7 @@ mod tests {
         #[test]
         fn one_block_of_each_part_in_order(offset in 0u64..1 << 30, bytes in 0u64..1 << 32, parts in 0u64..300, seed: u64) {
             let range = Extent::new(offset * 512, bytes);
-            let places = stratified(range, parts, 4096, &mut Random::new(seed, ""));
+            let places = stratified(range, parts, 4096, &mut Random::for_purpose(seed, ""));
             assert!(places.iter().all(|place| range.contains(&Extent::new(*place, 4096))));
             assert!(places.windows(2).all(|pair| pair[0] < pair[1]));
             assert_eq!(places.len() as u64, parts.min(bytes / 4096));

@@ -10,7 +10,7 @@ use super::prober::block;
 use super::seen::Seen;
 use crate::bench::Guarded;
 use crate::fingerprint::{Found, read_places};
-use crate::random::Random;
+use stats::Random;
 
 /// Marks that are read again at most: each costs a read.
 const MOST_MARKS: usize = 64;

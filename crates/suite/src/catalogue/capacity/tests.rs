@@ -172,8 +172,8 @@ mod lent {
 
     use super::*;
     use crate::catalogue::capacity::trial::probe;
-    use crate::random::Random;
     use crate::{Event, Listener};
+    use stats::Random;
 
     /// Every MiB of the medium, read.
     pub fn image(device: &mut dyn Device) -> Vec<u8> {
@@ -195,7 +195,7 @@ mod lent {
     /// A medium on which random data lies, on all of it that is there.
     pub fn used(geometry: &Geometry, seed: u64) -> SimDevice {
         let mut device = medium(&geometry.profile(), seed);
-        let mut random = Random::new(seed, "what lies there");
+        let mut random = Random::for_purpose(seed, "what lies there");
         device.prepare(1, MIB as usize).unwrap();
         for at in (0..geometry.capacity_bytes).step_by(MIB as usize) {
             device.buffer(0).chunks_mut(64).for_each(|chunk| chunk[..8].copy_from_slice(&random.bits().to_le_bytes()));

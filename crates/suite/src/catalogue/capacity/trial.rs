@@ -12,8 +12,8 @@ use record::{Cell, TargetKind};
 use super::Capacity;
 pub use super::hunt::Kind;
 use crate::definition::{Entry, Suite};
-use crate::random::Random;
 use crate::{Choice, Guarded, Listener, NoStage, Plan, RunEnd, RunOptions, Site, Test, Undo, run};
+use stats::Random;
 
 /// A medium as it really is.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub struct Trial {
 
 /// Tries the probe on a medium of this kind, drawn from the seed and made by `medium` from the text of its profile.
 pub fn trial(kind: Kind, seed: u64, medium: &dyn Fn(&str, u64) -> Box<dyn Device>) -> Trial {
-    let geometry = Geometry::draw(kind, &mut Random::new(seed, &format!("{kind:?}")));
+    let geometry = Geometry::draw(kind, &mut Random::for_purpose(seed, &format!("{kind:?}")));
     Trial::of(geometry, seed, medium)
 }
 
@@ -157,7 +157,7 @@ impl Geometry {
     pub fn profile(&self) -> String {
         let rate = self.write_bps / 1_000_000;
         let mut text = format!(
-            "about = \"{:?} of {} bytes\"\nsource = \"flash.md C1\"\nguesses = \"all\"\n[medium]\ncapacity = \"{} B\"\n\
+            "about = \"{:?} of {} bytes\"\nsource = \"docs/field/counterfeits.md#f3probe\"\nguesses = \"all\"\n[medium]\ncapacity = \"{} B\"\n\
              [read]\ncommand = \"0.8 ms\"\nrate = \"20 MB/s\"\n[write]\ncommand = \"0.8 ms\"\nrate = \"{rate} MB/s\"\nunit = \"16 KiB\"\npartial = \"1.5 ms\"\n",
             self.kind, self.real_bytes, self.capacity_bytes
         );

@@ -1,4 +1,4 @@
-//! What a file system writes when it is filled: an ext2 allocator reduced to what a medium sees of it (flash.md A12).
+//! What a file system writes when it is filled: an ext2 allocator reduced to what a medium sees of it (docs/field/ext2.md#filling-a-file-system).
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use device::Extent;
 
 use super::sizes::file_bytes;
 use crate::ext2::{BLOCK_BYTES, FIRST_INODE, Group, Layout, blocks};
-use crate::random::Random;
+use stats::Random;
 
 /// Blocks of a file before its first indirect block, and between that and each further one.
 const DIRECT_BLOCKS: u64 = 12;
@@ -235,7 +235,7 @@ mod tests {
     fn filled(capacity_bytes: u64, order: Order) -> (Layout, Vec<Write>, u64) {
         let choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
         let layout = Layout::new(capacity_bytes, choices).unwrap();
-        let mut allocator = Allocator::new(layout.clone(), order, 64 * 1024, Random::new(3, "files"));
+        let mut allocator = Allocator::new(layout.clone(), order, 64 * 1024, Random::for_purpose(3, "files"));
         let writes = allocator.by_ref().collect();
         (layout, writes, allocator.files)
     }
@@ -291,7 +291,7 @@ mod tests {
     fn a_large_file_has_an_indirect_block_after_12_and_every_256() {
         let choices = Choices { inode_bytes: 128, inode_ratio: 16384, resize_inode: false };
         let layout = Layout::new(16 << 20, choices).unwrap();
-        let mut allocator = Allocator::new(layout.clone(), Order::Sync, 64 * 1024, Random::new(3, "files"));
+        let mut allocator = Allocator::new(layout.clone(), Order::Sync, 64 * 1024, Random::for_purpose(3, "files"));
         let start = layout.group(0).data;
         let (data, indirect) = allocator.allocate(600);
         assert_eq!(data, [(start, 12), (start + 13, 256), (start + 270, 256), (start + 527, 76)]);

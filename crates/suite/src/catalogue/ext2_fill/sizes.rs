@@ -1,9 +1,9 @@
 //! How large files are.
 
-use crate::random::Random;
+use stats::Random;
 
 /// Files of a Debian 12 root (142,022 of them): percent of the files that are larger than the bound before and at most this large, in
-/// bytes (flash.md A12).
+/// bytes (docs/field/ext2.md#filling-a-file-system).
 const DEBIAN: [(f64, f64); 16] = [
     (512.0, 15.89),
     (1024.0, 14.95),
@@ -44,7 +44,7 @@ mod tests {
     /// The published mean of 51,379 bytes hangs on the few files beyond 16 MiB, which are cut here, so it is not reached.
     #[test]
     fn sizes_are_those_of_a_linux_root() {
-        let mut random = Random::new(1, "sizes");
+        let mut random = Random::for_purpose(1, "sizes");
         let mut sizes: Vec<u64> = (0..200_000).map(|_| file_bytes(&mut random)).collect();
         sizes.sort_unstable();
         let at = |share: f64| sizes[(share * sizes.len() as f64) as usize] as f64;

@@ -69,7 +69,7 @@ fn errors_and_interruptions_keep_what_was_measured() {
     assert_eq!(stopped.run(&["ext2-fill"]).cell("ext2-fill/1").stop, Stop::Interrupted);
 }
 
-/// Morton's numbers, on the models of his media (flash.md A10, E5). They were fitted to other tests of his, and how he filled is not known.
+/// Morton's numbers, on the models of his media (docs/field/ext2.md#mortons-benchmark, docs/field/ftl.md#profiles). They were fitted to other tests of his, and how he filled is not known.
 #[test]
 fn the_rates_are_of_the_published_order() {
     for (profile, published) in [("class10", 4.65), ("usb2-voyager", 3.16), ("usb2-kingston", 2.66), ("disk-7200", 5.07)] {

@@ -118,7 +118,7 @@ fn samples_are_even() {
     assert!(spread(3, &[]).is_empty());
 }
 
-/// Morton's numbers, as the models of those media have them (flash.md A10, E5).
+/// Morton's numbers, as the models of those media have them (docs/field/ext2.md#mortons-benchmark, docs/field/ftl.md#profiles).
 #[test]
 fn the_simple_form_is_mortons() {
     for (profile, published) in [("class6", 8.38), ("class10", 2.48), ("usb2-voyager", 1.08), ("usb2-kingston", 1.82)] {

@@ -1,0 +1,116 @@
+//! Where citations lead: what the project knows of the field stands in docs/field/, and every comment, threshold and document that cites
+//! a page or a heading of it must find it there.
+
+use super::Fault;
+use super::project::Project;
+
+/// Where the facts stand, with their sources.
+const FIELD: &str = "docs/field/";
+/// What was released is not rewritten.
+const HISTORY: &str = "CHANGELOG.md";
+
+/// Headings of a page: level-independent title and the anchor that leads to it.
+pub fn headings(page: &str) -> impl Iterator<Item = (&str, String)> {
+    let mut in_code = false;
+    page.lines().filter_map(move |line| {
+        in_code ^= line.starts_with("```");
+        let title = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#') && !in_code)?;
+        let shown = title.replace('`', "");
+        Some((title, report::collection::anchor(&shown)))
+    })
+}
+
+/// Paths such as `docs/field/ftl.md#model` in a line of code or text, without what follows them.
+fn field_citations(line: &str) -> impl Iterator<Item = &str> {
+    let part = |c: char| c.is_ascii_alphanumeric() || "-_./#".contains(c);
+    line.match_indices(FIELD).map(move |(at, _)| {
+        let rest = &line[at..];
+        rest[..rest.find(|c| !part(c)).unwrap_or(rest.len())].trim_end_matches(['.', '/', '#'])
+    })
+}
+
+/// What a line of Markdown links to.
+fn links(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices("](").filter_map(|(at, open)| line[at + open.len()..].split_once(')').map(|(to, _)| to))
+}
+
+/// A path as seen from the folder of `page`: `../field/ftl.md` from `docs/findings/page.md` is `docs/field/ftl.md`.
+fn resolved(page: &str, to: &str) -> String {
+    let mut parts: Vec<&str> = page.split('/').collect();
+    parts.pop();
+    for part in to.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            name => parts.push(name),
+        }
+    }
+    parts.join("/")
+}
+
+/// Why `path#anchor` leads nowhere, if it does.
+fn is_lost(project: &Project, path: &str, anchor: Option<&str>) -> Option<String> {
+    let is_folder = || project.all().any(|(file, _)| file.starts_with(&format!("{path}/")));
+    let Some(text) = project.text(path) else {
+        return (!project.has(path) && !is_folder()).then(|| format!("{path} is not there"));
+    };
+    let anchor = anchor.filter(|_| path.ends_with(".md"))?;
+    let is_there = headings(text).any(|(_, known)| known == anchor);
+    (!is_there).then(|| format!("{path} has no heading for #{anchor}"))
+}
+
+fn split(to: &str) -> (&str, Option<&str>) {
+    to.split_once('#').map_or((to, None), |(path, anchor)| (path, Some(anchor)))
+}
+
+/// Every page and heading of docs/field/ that is cited is there.
+pub fn what_is_cited_of_the_field_is_there(project: &Project) -> Vec<Fault> {
+    let why = "a threshold is worth what its source is worth: whoever doubts it must find the paragraph in two clicks";
+    let cited = project.all().filter(|(path, _)| !path.ends_with(".md"));
+    let cited = cited.flat_map(|(path, text)| text.lines().enumerate().map(move |(at, line)| (path, at + 1, line)));
+    let lost = |(path, number, line)| -> Vec<Fault> {
+        let lost = field_citations(line).filter_map(|to| {
+            let (page, anchor) = split(to);
+            is_lost(project, page, anchor)
+        });
+        lost.map(|what| Fault::new(path, format!("line {number}: {what}"), why)).collect()
+    };
+    cited.flat_map(lost).collect()
+}
+
+/// Every link from one document to another leads there.
+pub fn links_between_documents_lead_there(project: &Project) -> Vec<Fault> {
+    let why = "a reader follows it";
+    let mut faults = Vec::new();
+    for (path, text) in project.all().filter(|(path, _)| path.ends_with(".md")) {
+        let mut in_code = false;
+        for (at, line) in text.lines().enumerate() {
+            in_code ^= line.trim_start().starts_with("```");
+            let inside = links(line).filter(|to| !in_code && !to.contains("://") && !to.starts_with("mailto:"));
+            let lost = inside.filter_map(|to| {
+                let (to, anchor) = split(to);
+                let page = if to.is_empty() { path.to_owned() } else { resolved(path, to) };
+                is_lost(project, &page, anchor)
+            });
+            faults.extend(lost.map(|what| Fault::new(path, format!("line {}: {what}", at + 1), why)));
+        }
+    }
+    faults
+}
+
+/// No notes that only their authors had are cited.
+pub fn nothing_is_cited_by_key(project: &Project) -> Vec<Fault> {
+    let why = "the notes with these keys are not part of the project; docs/field/keys.md says which page each became";
+    // Split, so that this file does not cite them either.
+    let notes = [concat!("flash", ".md"), concat!("peers", ".md")];
+    let mut faults = Vec::new();
+    for (path, text) in project.all().filter(|(path, _)| !path.starts_with(FIELD) && *path != HISTORY && !path.contains("/fixtures/")) {
+        for (at, line) in text.lines().enumerate() {
+            let cites = |note: &str| line.match_indices(note).any(|(from, _)| !line[..from].ends_with('/'));
+            if notes.iter().any(|note| cites(note)) {
+                faults.push(Fault::new(path, format!("line {}: cites a key of notes that are not here", at + 1), why));
+            }
+        }
+    }
+    faults
+}
