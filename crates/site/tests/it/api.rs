@@ -128,7 +128,7 @@ pub fn answers_are_as_described(ground: &Ground) {
     assert!(operations.len() >= 10, "{} operations", operations.len());
     for operation in &operations {
         let name = format!("{} {}", operation.method.to_uppercase(), operation.path);
-        for _ in 0..times("SITE_REQUESTS", 60) {
+        for _ in 0..times("SITE_REQUESTS", 150) {
             let request = made::request(&description, operation, &known, &mut chance);
             let answer = match request.send(server.at) {
                 Ok(answer) => answer,
