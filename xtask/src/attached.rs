@@ -14,7 +14,7 @@ mod tools;
 mod works;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
@@ -54,6 +54,9 @@ pub struct Flags {
     /// Instead: how often printed intervals hold the truth, on a host with nothing else to do.
     #[arg(long, conflicts_with_all = ["conclusions", "works", "busy"])]
     pub coverage: bool,
+    /// Keeps what all runs of --coverage said in this directory, and takes from there what is kept.
+    #[arg(long, requires = "coverage")]
+    pub keep: Option<PathBuf>,
 }
 
 /// One figure: what the model says and what a tool measured.
@@ -187,7 +190,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
         return told(root, flags, ("Beside a busy host", "busy"), &table, &missed);
     }
     if flags.coverage {
-        let (table, missed) = coverage::compare(&program, &flags.only)?;
+        let (table, missed) = coverage::compare(&program, &flags.only, flags.keep.as_deref())?;
         return told(root, flags, ("Intervals through the kernel", "coverage"), &table, &missed);
     }
     let mut rows = Vec::new();

@@ -157,6 +157,30 @@ mod tests {
     }
 
     #[test]
+    fn ranges_overlap_where_they_share_a_byte() {
+        for (a, b, shared) in [((0, 4), (4, 4), false), ((0, 5), (4, 4), true), ((2, 1), (0, 8), true), ((9, 3), (2, 7), false)] {
+            let [a, b] = [a, b].map(|(offset, bytes)| Extent::new(offset, bytes));
+            assert_eq!([a.overlaps(&b), b.overlaps(&a)], [shared; 2], "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_not_counted_as_written() {
+        let mut guard = ExtentGuard::new(crate::MemoryDevice::new(1 << 20), extents(&[(4096, 8192)]));
+        guard.prepare(1, 8192).unwrap();
+        let mut written = |request: Request| {
+            let taken = guard.submit(request).is_ok();
+            guard.reap(1, &mut Vec::new()).unwrap();
+            (taken, guard.written_bytes())
+        };
+        assert_eq!(written(Request::write(0, 4096, 4096)), (true, 4096));
+        assert_eq!(written(Request::read(0, 0, 8192)), (true, 4096));
+        assert_eq!(written(Request::write(0, 8192, 8192)), (false, 4096));
+        assert_eq!(written(Request::write(0, 8192, 4096)), (true, 8192));
+        assert_eq!(extents(&[(4, 4), (20, 2)]).total_bytes(), 6);
+    }
+
+    #[test]
     fn ranges_that_touch_are_one() {
         assert_eq!(extents(&[(8, 4), (0, 4), (4, 4), (20, 2), (21, 5)]), extents(&[(0, 12), (20, 6)]));
     }

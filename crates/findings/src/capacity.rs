@@ -326,6 +326,46 @@ mod tests {
     }
 
     #[test]
+    fn a_hundredth_of_the_data_at_other_addresses_makes_a_fake() {
+        let is_fake_with = |counts: [u64; 4]| is_fake(&Record { cells: vec![part(1, counts, None)], ..empty() });
+        assert!(is_fake_with([990, 0, 10, 0]));
+        assert!(!is_fake_with([991, 0, 9, 0]), "damage alone moves a few");
+        assert!(!is_fake_with([0, 0, 0, 1000]), "what is broken is no fake");
+        assert!(is_fake_with([0, 980, 10, 10]), "all that was read back is what it is a hundredth of");
+        assert!(!is_fake_with([40, 0, 0, 0]), "nothing is nothing, of however few");
+    }
+
+    #[test]
+    fn a_capacity_is_real_where_almost_all_of_it_came_back() {
+        let is_genuine_with = |sectors: u64, counts: [u64; 4]| {
+            let mut record = Record { cells: vec![part(1, counts, None)], ..empty() };
+            record.medium.capacity_bytes = Some(sectors * 512);
+            is_genuine(&record)
+        };
+        assert!(is_genuine_with(1000, [990, 0, 0, 0]));
+        assert!(!is_genuine_with(1000, [989, 0, 0, 0]), "the rest may not be there");
+        for (at, counts) in [[999, 1, 0, 0], [999, 0, 1, 0], [999, 0, 0, 1], [0, 0, 0, 0]].into_iter().enumerate() {
+            assert!(!is_genuine_with(1000, counts), "{at}");
+        }
+        assert!(!is_genuine_with(0, [1, 0, 0, 0]), "a medium without a size");
+    }
+
+    #[test]
+    fn bounds_far_apart_are_told_as_one() {
+        let mut found = cell("capacity", 1, MIB);
+        let mut between = |low: f64, high: f64| {
+            let estimate = Estimate { value: low, ci95: Some([low, high]), n: 1 };
+            found.metrics.other.insert("real_bytes".into(), estimate);
+            has(&found, Some(low as u64))
+        };
+        let gib = f64::from(1 << 30);
+        assert_eq!(between(gib, 4.0 * gib), "it has between 1 GiB and 4 GiB");
+        assert_eq!(between(gib, 4.0 * gib + 4.0), "it has at most 4294967300 bytes");
+        // Of a number that no medium has nothing is told.
+        assert_eq!(between(gib, MOST), "it has 1 GiB");
+    }
+
+    #[test]
     fn what_is_not_read_back_yet_is_said() {
         let mut half = part(2, [1024, 0, 0, 0], None);
         half.stop = Stop::Interrupted;

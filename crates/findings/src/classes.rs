@@ -280,3 +280,179 @@ fn judged(held: Held<'_>, id: &str, whose: &str, failing: Severity) -> Finding {
         Measured::Declared(value) => draft.note(format!("declared size: {}", show(*value))).done(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use record::Link;
+    use record::units::MIB;
+
+    use super::*;
+    use crate::testing::{empty, iops, known};
+
+    /// Written and read in sequence in bytes a second, random reads and writes of 4 KiB a second.
+    type Rates = [f64; 4];
+
+    /// What each class asks for at the least, as the SD association, Android and Raspberry Pi OS have it
+    /// (docs/field/classes.md#minimum-rates); 0 is nothing.
+    const ASKED: [(&str, Rates); 15] = [
+        ("C2", [2e6, 0.0, 0.0, 0.0]),
+        ("C4", [4e6, 0.0, 0.0, 0.0]),
+        ("C6", [6e6, 0.0, 0.0, 0.0]),
+        ("C10", [10e6, 0.0, 0.0, 0.0]),
+        ("U1", [10e6, 0.0, 0.0, 0.0]),
+        ("U3", [30e6, 0.0, 0.0, 0.0]),
+        ("V6", [6e6, 0.0, 0.0, 0.0]),
+        ("V10", [10e6, 0.0, 0.0, 0.0]),
+        ("V30", [30e6, 0.0, 0.0, 0.0]),
+        ("V60", [60e6, 0.0, 0.0, 0.0]),
+        ("V90", [90e6, 0.0, 0.0, 0.0]),
+        ("A1", [10e6, 0.0, 1500.0, 500.0]),
+        ("A2", [10e6, 0.0, 4000.0, 2000.0]),
+        ("Android", [5e6, 15e6, 854.492, 122.070]),
+        ("Raspberry Pi", [10.24e6, 0.0, 1500.0, 500.0]),
+    ];
+
+    fn every_class() -> impl Iterator<Item = Class> {
+        SPEED.into_iter().chain(UHS).chain(VIDEO).chain(APP).chain([ANDROID, RASPBERRY_PI])
+    }
+
+    /// A medium with these figures, each known to `share` of it, its random ones with so many in flight.
+    fn medium([written, read, reads, writes]: Rates, in_flight: u32, share: f64) -> Record {
+        let cell = |test: &str, block: u64, a_second: f64, queue_depth: u32| {
+            let mut cell = iops(test, 1, block, a_second, 1_000_000);
+            cell.metrics.iops = Some(known(a_second, share, 400));
+            cell.metrics.bps = Some(known(a_second * block as f64, share, 400));
+            cell.params.queue_depth = queue_depth;
+            cell
+        };
+        let in_a_row = |test: &str, bps: f64| cell(test, MIB, bps / MIB as f64, 1);
+        let random = |test: &str, a_second: f64| cell(test, 4 * KIB, a_second, in_flight);
+        let cells = vec![
+            in_a_row("sequential-write", written),
+            in_a_row("sequential-read", read),
+            random("random-read", reads),
+            random("random-write", writes),
+        ];
+        Record { cells, ..empty() }
+    }
+
+    fn told(class: &Class, rates: Rates, share: f64) -> Standing {
+        standing(&medium(rates, if class.is_queued { 32 } else { 1 }, share), class).0
+    }
+
+    #[test]
+    fn each_class_is_held_by_what_it_asks_for_and_missed_by_less_of_anything() {
+        assert_eq!(every_class().map(|class| class.name).collect::<Vec<_>>(), ASKED.map(|(name, _)| name));
+        for (class, (name, asked)) in every_class().zip(ASKED) {
+            let ample = asked.map(|least| if least > 0.0 { least } else { 1.0 } * 1.01);
+            assert_eq!(told(&class, ample, 0.0001), Standing::Held, "{name}");
+            for (at, _) in asked.iter().enumerate().filter(|(_, least)| **least > 0.0) {
+                let mut short = ample;
+                short[at] = asked[at] * 0.99;
+                assert_eq!(told(&class, short, 0.0001), Standing::Missed, "{name}, figure {at}");
+            }
+        }
+    }
+
+    /// Known to 5 %, it is above with a probability of 0.9 from 3.4 % above on.
+    #[test]
+    fn what_is_too_close_is_said_to_be() {
+        let v30 = VIDEO[2];
+        let of = |factor: f64, share: f64| told(&v30, [30e6 * factor, 1.0, 1.0, 1.0], share);
+        let cases = [
+            (1.036, 0.05, Standing::Held),
+            (1.031, 0.05, Standing::Unclear),
+            (0.971, 0.05, Standing::Unclear),
+            (0.966, 0.05, Standing::Missed),
+            // The grain of the clock: a quarter of a percent is no promise broken.
+            (0.998, 0.0001, Standing::Unclear),
+            (0.997, 0.0001, Standing::Missed),
+        ];
+        for (factor, share, expected) in cases {
+            assert_eq!(of(factor, share), expected, "{factor} known to {share}");
+        }
+    }
+
+    #[test]
+    fn what_was_measured_otherwise_than_the_class_defines_it_breaks_no_promise() {
+        let (a1, a2) = (APP[0], APP[1]);
+        let why = |record: &Record, class: &Class| needs(record, class).into_iter().find_map(|need| need.excuse);
+        let slow = [20e6, 20e6, 1000.0, 300.0];
+        for (class, in_flight, excuse) in [
+            (&a1, 1, None),
+            (&a2, 1, Some(ONE_AT_A_TIME)),
+            (&a2, 31, Some(TOO_SHALLOW)),
+            (&a2, 32, None),
+        ] {
+            let record = medium(slow, in_flight, 0.01);
+            assert_eq!(why(&record, class), excuse, "{} at {in_flight}", class.name);
+            let expected = if excuse.is_some() { Standing::Untested } else { Standing::Missed };
+            assert_eq!(standing(&record, class).0, expected, "{} at {in_flight}", class.name);
+        }
+        let mut record = medium(slow, 32, 0.01);
+        record.target.link = Some(Link { command_queue: Some(false), ..Link::default() });
+        assert_eq!(why(&record, &a2), Some(NO_QUEUE));
+        // One at a time it misses A1, with several in flight it reaches it.
+        let mut record = medium(slow, 1, 0.01);
+        record.cells.extend(medium([1.0, 1.0, 1600.0, 600.0], 4, 0.01).cells.split_off(2));
+        assert_eq!(why(&record, &a1), Some(FASTER_WHEN_DEEP));
+        assert_eq!(standing(&record, &a1).0, Standing::Untested);
+    }
+
+    /// The words of a claim's finding, and how grave it is.
+    fn judged_claim(claims: Claims, measured: Record) -> (String, Severity) {
+        let mut record = measured;
+        record.medium.claims = Some(claims);
+        let finding = super::claims(&record).remove(0);
+        (finding.statement, finding.severity)
+    }
+
+    #[test]
+    fn a_claim_holds_at_what_it_says_and_fails_below_as_far_as_that_is_known() {
+        let claims = || Claims { write_bps: Some(20e6), ..Claims::default() };
+        let of = |bps: f64, share: f64| judged_claim(claims(), medium([bps, 1.0, 1.0, 1.0], 1, share));
+        for (bps, share, severity, words) in [
+            (20.0e6, 0.001, Severity::Info, " holds: "),
+            (19.9e6, 0.001, Severity::Failure, " does not hold: "),
+            // Known to 5 %: below with a probability of 0.95 from 4.2 % below on.
+            (19.1e6, 0.05, Severity::Failure, " does not hold: "),
+            (19.3e6, 0.05, Severity::Warning, "probably does not hold"),
+        ] {
+            let (statement, found) = of(bps, share);
+            assert!(found == severity && statement.contains(words), "{bps} known to {share}: {statement}");
+        }
+    }
+
+    #[test]
+    fn a_capacity_may_be_seven_percent_below_the_printed_one() {
+        let claims = || Claims { capacity_bytes: Some(32_000_000_000), ..Claims::default() };
+        for (bytes, severity) in [(29_760_000_001, Severity::Info), (29_759_000_000, Severity::Failure)] {
+            let mut record = empty();
+            record.medium.capacity_bytes = Some(bytes);
+            assert_eq!(judged_claim(claims(), record).1, severity, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn classes_that_are_claimed_are_held_to_their_megabytes() {
+        let fast = |bps: f64| medium([bps, 1.0, 1.0, 1.0], 1, 0.0001);
+        let claimed = [
+            (Claims { speed_class: Some(4), ..Claims::default() }, 4e6),
+            (Claims { uhs_grade: Some(3), ..Claims::default() }, 30e6),
+            (Claims { video_class: Some(60), ..Claims::default() }, 60e6),
+        ];
+        for (claims, least) in claimed {
+            assert_eq!(judged_claim(claims.clone(), fast(least * 1.001)).1, Severity::Info, "{claims:?}");
+            assert_eq!(judged_claim(claims.clone(), fast(least * 0.99)).1, Severity::Failure, "{claims:?}");
+        }
+        let a1 = Claims { app_class: Some(1), ..Claims::default() };
+        let findings = |rates: Rates| {
+            let mut record = medium(rates, 1, 0.0001);
+            record.medium.claims = Some(a1.clone());
+            super::claims(&record).into_iter().map(|finding| finding.severity).collect::<Vec<_>>()
+        };
+        let (holds, fails) = (Severity::Info, Severity::Failure);
+        assert_eq!(findings([10.1e6, 1.0, 1501.0, 501.0]), [holds, holds, holds]);
+        assert_eq!(findings([9.9e6, 1.0, 1490.0, 495.0]), [fails, fails, fails]);
+    }
+}

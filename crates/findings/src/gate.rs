@@ -183,6 +183,30 @@ mod tests {
         assert!(crate::headline(&fake()).is_fake);
     }
 
+    /// In percent of the cell: so long the host may have stood still, and no longer.
+    #[test]
+    fn how_long_the_host_may_stand_still_depends_on_what_is_concluded() {
+        let forms = [
+            ("sustained", None, 30),
+            ("open-aus", Some("random"), 30),
+            ("open-aus", Some("linear"), 5),
+            ("pattern", None, 30),
+            ("span-sweep", None, 15),
+            ("front-area", None, 50),
+            ("random-write", None, 5),
+        ];
+        for (test, form, most) in forms {
+            let told = |percent: u64| {
+                let mut own = iops(test, 1, 4 * KIB, 100.0, 1);
+                own.params.form = form.map(str::to_owned);
+                own.elapsed_ns = 100_000_000_000;
+                own.flags = vec![Flag::HostStoodStill { stood_still_ns: percent * 1_000_000_000, left_out: 1 }];
+                disturbed(&own)
+            };
+            assert_eq!([told(most), told(most + 1)], [None, Some(Refusal::HostStoodStill)], "{test} {form:?}");
+        }
+    }
+
     #[test]
     fn a_bound_decides_on_its_side_only() {
         let verdict = |value: f64, bound: Bound| {

@@ -77,5 +77,13 @@ mod tests {
         assert!(!wandering.is_steady());
         assert!(!wandering.is_steady_within(0.05));
         assert!(wandering.is_steady_within(0.10));
+        // A rate known to 10 %: s = 0.1 / 1.96 x sqrt(5) = 0.11408, 3.86 s = 0.44036, 2.48 s = 0.28293.
+        for (range, slope, is_steady) in
+            [(0.440, 0.0, true), (0.441, 0.0, false), (0.0, 0.2829, true), (0.0, 0.2830, false), (0.0, -0.2830, false)]
+        {
+            assert_eq!(Drift { range, slope }.is_steady_within(0.10), is_steady, "{range} {slope}");
+        }
+        // What is known well leaves SNIA's limits as they are.
+        assert!(Drift { range: 0.2, slope: 0.1 }.is_steady_within(0.01) && !Drift { range: 0.21, slope: 0.0 }.is_steady_within(0.01));
     }
 }

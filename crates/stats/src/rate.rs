@@ -282,6 +282,38 @@ mod tests {
         assert_eq!(of([0, 0, 0]).estimate(), None);
     }
 
+    /// By hand: lag 0.2 in 16 batches is 0.2 + 1.6 / 16 - 0.5 / 4 = 0.175, so (1.175) / (0.825); from 0.9 on it counts as 0.9, below 0 as 0.
+    #[test]
+    fn correlation_widens_within_its_limits() {
+        let cases = [(0.2, 16.0, 1.175 / 0.825), (-0.5, 16.0, 1.0), (0.0, 4.0, 1.0), (0.95, 1e6, 19.0), (0.9, 1e9, 19.0), (0.5, 1e12, 3.0)];
+        for (lag1, batches, expected) in cases {
+            let found = autoregressive_inflation(lag1, batches);
+            assert!((found / expected - 1.0).abs() < 1e-3, "{lag1} in {batches}: {found}");
+        }
+        assert!(autoregressive_inflation(0.89, 1e9) < 17.3, "not yet at its limit");
+    }
+
+    #[test]
+    fn dependence_is_told_from_its_limit_on() {
+        // 1.28 / sqrt(16) = 0.32.
+        assert_eq!([0.319, 0.321].map(|lag1| is_dependent(lag1, 16.0)), [false, true]);
+        assert_eq!((lag1(&[1.0, 2.0, 3.0, 4.0]), lag1(&[7.0; 4])), (0.25, 0.0));
+        assert_eq!(lag1(&[1.0, -1.0, 1.0, -1.0]), -0.75);
+    }
+
+    /// Of 0, 0, 0, 8: mean 2, deviation 4, skewness ((-0.5)^3 x 3 + 1.5^3) / 4 = 0.75; with t = 2 that is 0.75 x 9 / 12 = 0.5625.
+    #[test]
+    fn skewness_moves_the_interval_by_half_of_t_at_most() {
+        assert!((skewness_shift(&[0.0, 0.0, 0.0, 8.0], 2.0) - 0.5625).abs() < 1e-12);
+        assert!((skewness_shift(&[8.0, 8.0, 8.0, 0.0], 2.0) + 0.5625).abs() < 1e-12);
+        assert_eq!(skewness_shift(&[5.0; 4], 2.0), 0.0);
+        let mut one_of_many = [0.0; 100];
+        one_of_many[0] = 1.0;
+        assert_eq!(skewness_shift(&one_of_many, 2.0), 1.0);
+        one_of_many[0] = -1.0;
+        assert_eq!(skewness_shift(&one_of_many, 2.0), -1.0);
+    }
+
     #[test]
     fn a_constant_rate_is_known_to_the_grain_of_the_clock() {
         let estimate = of([1_000_000; 50]).estimate().expect("50 events");

@@ -74,6 +74,22 @@ mod tests {
     }
 
     #[test]
+    fn each_condition_holds_from_its_limit_on() {
+        let at = |elapsed_ns, events| RULE.judge(elapsed_ns, &alternating(events, 1), None);
+        assert_eq!([at(999, 50), at(1000, 50)], [Verdict::Continue, Verdict::Converged]);
+        assert_eq!([at(5000, 39), at(5000, 40)], [Verdict::Continue, Verdict::Converged]);
+        let unsure = |elapsed_ns| RULE.judge(elapsed_ns, &alternating(41, 99), None);
+        assert_eq!([unsure(99_999), unsure(100_000)], [Verdict::Continue, Verdict::TimeUp]);
+        let rate = alternating(41, 60);
+        let known_to = (1..400).find(|thousandth| rate.knows_rate_to(f64::from(*thousandth) / 1000.0)).expect("it is known to something");
+        let judged = |thousandths: i32| {
+            let rule = StopRule { relative_half_width: f64::from(thousandths) / 1000.0, ..RULE };
+            rule.judge(5000, &rate, None)
+        };
+        assert_eq!([judged(known_to - 1), judged(known_to)], [Verdict::Continue, Verdict::Converged]);
+    }
+
+    #[test]
     fn time_runs_out_but_convergence_comes_first() {
         assert_eq!(RULE.judge(100_000, &alternating(41, 99), None), Verdict::TimeUp);
         assert_eq!(RULE.judge(100_000, &RateEstimator::new(), None), Verdict::TimeUp);

@@ -35,6 +35,8 @@ fn a_claim_notices_every_change_before_the_first_write() {
 
     machine.file(&format!("{disk}/size"), "4096\n");
     insta::assert_snapshot!(complaint(&claim), @"/dev/sdb is not the medium it was: size in bytes was 16008609792, is 2097152; nothing was written");
+    machine.file(&format!("{disk}/size"), &format!("{}\n", 16_008_609_792u64 / 512 + 1));
+    insta::assert_snapshot!(complaint(&claim), @"/dev/sdb is not the medium it was: size in bytes was 16008609792, is 16008610304; nothing was written");
     machine.file(&format!("{disk}/size"), "0\n");
     insta::assert_snapshot!(complaint(&claim), @"/dev/sdb is gone; plug the medium in again and start over with it");
     machine.file(&format!("{disk}/size"), &format!("{}\n", 16_008_609_792u64 / 512));
