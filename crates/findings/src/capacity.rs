@@ -360,7 +360,7 @@ mod tests {
         };
         let gib = f64::from(1 << 30);
         assert_eq!(between(gib, 4.0 * gib), "it has between 1 GiB and 4 GiB");
-        assert_eq!(between(gib, 4.0 * gib + 4.0), "it has at most 4294967300 bytes");
+        assert_eq!(between(gib, 4.0 * gib + 4.0), "it has at most 4.29 GB");
         // Of a number that no medium has nothing is told.
         assert_eq!(between(gib, MOST), "it has 1 GiB");
     }

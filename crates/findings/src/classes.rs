@@ -378,12 +378,7 @@ mod tests {
         let (a1, a2) = (APP[0], APP[1]);
         let why = |record: &Record, class: &Class| needs(record, class).into_iter().find_map(|need| need.excuse);
         let slow = [20e6, 20e6, 1000.0, 300.0];
-        for (class, in_flight, excuse) in [
-            (&a1, 1, None),
-            (&a2, 1, Some(ONE_AT_A_TIME)),
-            (&a2, 31, Some(TOO_SHALLOW)),
-            (&a2, 32, None),
-        ] {
+        for (class, in_flight, excuse) in [(&a1, 1, None), (&a2, 1, Some(ONE_AT_A_TIME)), (&a2, 31, Some(TOO_SHALLOW)), (&a2, 32, None)] {
             let record = medium(slow, in_flight, 0.01);
             assert_eq!(why(&record, class), excuse, "{} at {in_flight}", class.name);
             let expected = if excuse.is_some() { Standing::Untested } else { Standing::Missed };
