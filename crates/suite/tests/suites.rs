@@ -3,13 +3,14 @@
 
 use std::sync::atomic::AtomicBool;
 
-use device::{Device, Extent, ExtentGuard, Facts, WriteBudget};
+use device::fault::{Fault, FaultInjection, Lasts};
+use device::{Device, Extent, ExtentGuard, Extents, Facts, WriteBudget};
 use flashmark_suite::catalogue::CATALOGUE;
 use flashmark_suite::catalogue::capacity::trial::Geometry;
 use flashmark_suite::definition::Suite;
 use flashmark_suite::{Choice, NoStage, Plan, RunEnd, RunOptions, Site, run, span_of};
 use record::units::{GIB, MIB, SECOND_NS};
-use record::{Ended, Flag, TargetKind};
+use record::{Ended, Flag, Params, PlannedCell, Stop, TargetKind};
 use sim::profile::Profile;
 use sim::{Options, SimDevice};
 
@@ -452,4 +453,57 @@ fn a_benchmark_that_is_known_shows_behind_a_cache_that_no_flush_empties() {
     };
     let [common, before, after] = ["common", "odd-span", "odd-span-again"].map(fastest);
     assert!(common > 5.0 * before && common > 5.0 * after, "{common} {before} {after}");
+}
+
+fn planned(test: &str, from_bytes: u64, max_written_bytes: u64) -> PlannedCell {
+    let params = Params { span_offset_bytes: Some(from_bytes), span_bytes: Some(MIB), ..Params::default() };
+    PlannedCell { id: format!("{test}/1"), test: test.to_owned(), params, max_ns: 5, max_written_bytes }
+}
+
+#[test]
+fn nothing_may_be_written_where_cells_only_read() {
+    let cells = vec![planned("random-read", 0, 0), planned("random-write", 4 * MIB, 1), planned("sector-write", 5 * MIB, 2)];
+    let plan = Plan { cells, time_limit_ns: Some(11), ..Plan::default() };
+    assert_eq!(plan.writes(), Extents::of([Extent::new(4 * MIB, 2 * MIB)]));
+    assert_eq!((plan.max_written_bytes(), plan.max_ns()), (3, 11));
+    assert_eq!(Plan { time_limit_ns: Some(16), ..plan }.max_ns(), 15);
+}
+
+#[test]
+fn a_test_file_is_filled_before_anything_else() {
+    let facts = SimDevice::new(&medium("a1"), Options { seed: 1, capacity: None, keep_data: true }).facts().clone();
+    let of_directory = |only: &[&str]| plan("quick", only, &Site::unrestricted(TargetKind::Directory, facts.clone()));
+    for only in [&["random-read"][..], &["random-read", "prime"], &["buffered-read"]] {
+        assert_eq!(of_directory(only).cells[0].test, "prime", "{only:?}");
+    }
+    let raw = plan("quick", &["random-read"], &site(TargetKind::Block, facts.clone()));
+    assert!(raw.cells.iter().all(|cell| cell.test == "random-read"), "a medium is not a file");
+}
+
+/// Five cells of reads on a card with these faults: how each of them ended, and the run.
+fn with_faults(faults: &[Fault]) -> (Vec<Stop>, Ended) {
+    let medium = SimDevice::new(&medium("a1"), Options { seed: 1, capacity: None, keep_data: true });
+    let site = site(TargetKind::Simulated, medium.facts().clone());
+    let mut plan = plan("quick", &["random-read"], &site);
+    let one = plan.cells.remove(0);
+    plan.cells = (1..=5).map(|number| PlannedCell { id: format!("random-read/{number}"), ..one.clone() }).collect();
+    let budgeted: Box<dyn Device> = Box::new(WriteBudget::new(FaultInjection::new(medium, faults.iter().copied()), 0));
+    let stop = AtomicBool::new(false);
+    let end = run(&mut ExtentGuard::new(budgeted, plan.writes()), &mut NoStage, &plan, RunOptions::new(1, &site, &stop), &mut ());
+    (end.cells.iter().map(|cell| cell.stop).collect(), end.ended)
+}
+
+#[test]
+fn a_medium_that_is_gone_ends_a_run_and_three_failures_in_a_row_do() {
+    let whole = Extent::new(0, u64::MAX);
+    let (stops, ended) = with_faults(&[]);
+    assert!(stops.len() == 5 && !stops.contains(&Stop::Error) && ended == Ended::Complete, "{stops:?}");
+    let (stops, ended) = with_faults(&[Fault::Vanish { after_ops: 3 }]);
+    assert_eq!((stops, ended), (vec![Stop::Error], Ended::Error));
+    let (stops, ended) = with_faults(&[Fault::EioAt(whole, Lasts::Forever)]);
+    assert_eq!((stops, ended), (vec![Stop::Error; 3], Ended::Error));
+    // Two, and then all is well.
+    let twice = [Fault::EioAt(whole, Lasts::Once), Fault::EioAt(whole, Lasts::Once)];
+    let (stops, ended) = with_faults(&twice);
+    assert_eq!((stops.len(), stops.iter().filter(|stop| **stop == Stop::Error).count(), ended), (5, 2, Ended::Error));
 }

@@ -71,7 +71,7 @@ fn profiles() {
     ");
     insta::assert_snapshot!(said(&["sim", "show", "disk5400"]), @r"
     exit 2
-    flashmark: there is no profile 'disk5400'; did you mean disk-5400 or disk-10k or disk-7200?
+    flashmark: there is no profile 'disk5400'; did you mean disk-5400 or disk-7200 or disk-10k?
     ");
     insta::assert_snapshot!(said(&["run", "sim:xyzzy"]), @r"
     exit 2
@@ -143,7 +143,7 @@ fn suites() {
 fn tests_and_settings() {
     insta::assert_snapshot!(run_with(&["--only", "sequental-read"]), @r"
     exit 2
-    flashmark: there is no test 'sequental-read'; did you mean sequential-read or sequential-write or align-read?
+    flashmark: there is no test 'sequental-read'; did you mean sequential-read or sequential-write?
     ");
     insta::assert_snapshot!(run_with(&["--skip", "primr"]), @r"
     exit 2
@@ -163,7 +163,7 @@ fn tests_and_settings() {
     ");
     insta::assert_snapshot!(run_with(&["--set", "pirme.span=1MiB"]), @r"
     exit 2
-    flashmark: there is no test 'pirme'; `flashmark tests` names them all
+    flashmark: there is no test 'pirme'; did you mean prime?
     ");
     insta::assert_snapshot!(run_with(&["--set", "prime.spam=1MiB"]), @r"
     exit 2

@@ -90,6 +90,23 @@ fn an_overlay_is_where_its_upper_layer_is() {
 }
 
 #[test]
+fn eight_overlays_over_one_another_are_followed_and_no_more() {
+    let mut ground = Ground::new();
+    ground.mount("8:17", "stick", "ext4", "/dev/sdb1", "rw");
+    ground.directory("lower");
+    ground.directory("stick/upper");
+    let mut below = "stick".to_owned();
+    for depth in 1..=9 {
+        let name = format!("over{depth}");
+        let options = format!("lowerdir=DIR/lower,upperdir=DIR/{below}/upper,workdir=DIR/{below}/work");
+        let at = ground.overlay(&name, &options);
+        ground.directory(&format!("{name}/upper"));
+        assert_eq!(ground.found(&at), if depth <= 8 { on("sdb") } else { NOWHERE }, "{depth}");
+        below = name;
+    }
+}
+
+#[test]
 fn layers_that_cannot_be_seen_are_nowhere() {
     let mut ground = Ground::new();
     ground.directory("lower");
