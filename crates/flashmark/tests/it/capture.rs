@@ -57,14 +57,15 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Starts one, and waits until it records.
+    /// Starts one, and waits until it records, or has ended by itself before anyone looked.
     pub fn start(flashmark: &Flashmark, tracefs: &Tracefs, scratch: &Scratch, device: &str, more: &[&str]) -> Capture {
         let trace = scratch.at("trace");
-        let child = flashmark.start(&[&["capture", device, "-o", trace.to_str().unwrap()], more].concat());
+        let mut child = flashmark.start(&[&["capture", device, "-o", trace.to_str().unwrap()], more].concat());
         let instance = tracefs.root.join(format!("instances/flashmark-{}", child.id()));
         // A new instance is on, and without events; it is turned off before they are enabled.
         let is_on = |name: &str| fs::read_to_string(instance.join(name)).is_ok_and(|text| text.trim() == "1");
-        eventually("the capture", || (is_on("events/block/block_rq_requeue/enable") && is_on("tracing_on")).then_some(()));
+        let records = || is_on("events/block/block_rq_requeue/enable") && is_on("tracing_on");
+        eventually("the capture", || (records() || child.try_wait().unwrap().is_some()).then_some(()));
         Capture { child, trace }
     }
 
