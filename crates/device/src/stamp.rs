@@ -148,6 +148,12 @@ mod tests {
     const PASS: u32 = 3;
     const OFFSET: u64 = 1 << 30;
 
+    #[test]
+    fn every_kind_of_sector_is_counted_once() {
+        let tally = Tally { good: 1, changed: 2, overwritten: 4, corrupted: 8, zero: 16, blank: 32 };
+        assert_eq!((tally.bad(), tally.sectors()), (62, 63));
+    }
+
     fn filler() -> Filler {
         Filler::new(9)
     }
