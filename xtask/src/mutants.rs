@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use stats::Random;
 
 use crate::section;
+use crate::tidy::{is_tests, listed};
 use places::{Mutant, mutants_of};
 
 /// Where the table is kept, under which heading.
@@ -32,7 +33,7 @@ const DECIDING: [(&str, &[&str]); 6] = [
         "host",
         &["target", "uses", "open_files", "claim", "contents", "layers", "place", "mounts", "returned", "stage", "loopdev", "picture"],
     ),
-    ("suite", &["plan.rs", "runner.rs", "cell_context.rs", "bench.rs", "undo", "tally.rs", "fingerprint"]),
+    ("suite", &["plan.rs", "runner.rs", "bench.rs", "undo", "tally.rs", "fingerprint"]),
 ];
 
 /// What to try.
@@ -75,7 +76,7 @@ pub fn run(root: &Path, flags: &Flags) -> Result<()> {
     let tree = Tree::copy(root)?;
     let mut tried = Vec::new();
     for (name, files) in wanted {
-        let all = of_crate(&tree.root, name, files)?;
+        let all = of_crate(root, name, files)?;
         let mut drawn: Vec<usize> = (0..all.len()).collect();
         Random::for_purpose(flags.seed, name).shuffle(&mut drawn);
         let drawn: Vec<&Mutant> = drawn.into_iter().take(flags.sample).map(|at| &all[at]).collect();
@@ -113,15 +114,16 @@ fn try_all(tree: &Tree, name: &'static str, drawn: &[&Mutant], of: usize) -> Res
 
 /// Every mutant of a crate's sources, tests left out.
 fn of_crate(root: &Path, name: &str, files: &[&str]) -> Result<Vec<Mutant>> {
-    let listed = Command::new("find").args([&format!("crates/{name}/src"), "-name", "*.rs"]).current_dir(root).output()?;
-    let mut paths: Vec<String> = String::from_utf8(listed.stdout)?.lines().map(str::to_owned).collect();
-    paths.sort();
-    let is_test = |path: &str| {
-        path.contains("/tests/") || ["tests.rs", "testing.rs", "trial.rs", "conformance.rs"].iter().any(|end| path.ends_with(end))
+    let folder = format!("crates/{name}/src/");
+    let is_test = |path: &str| is_tests(path) || ["trial.rs", "conformance.rs"].iter().any(|end| path.ends_with(end));
+    let is_wanted = |path: &String| {
+        path.starts_with(&folder)
+            && path.ends_with(".rs")
+            && !is_test(path)
+            && (files.is_empty() || files.iter().any(|part| path.contains(part)))
     };
-    let is_wanted = |path: &String| !is_test(path) && (files.is_empty() || files.iter().any(|part| path.contains(part)));
     let mut all = Vec::new();
-    for path in paths.into_iter().filter(is_wanted) {
+    for path in listed(root)?.into_iter().filter(is_wanted) {
         let text = fs::read_to_string(root.join(&path)).with_context(|| path.clone())?;
         all.extend(mutants_of(&path, &text));
     }
@@ -147,14 +149,12 @@ impl Tree {
         let place = root.join("target/mutants");
         let tree = Tree { root: place.join("tree"), target: place.join("target") };
         fs::create_dir_all(&tree.root)?;
-        let files =
-            Command::new("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root).output()?;
-        for name in String::from_utf8(files.stdout)?.split('\0').filter(|name| !name.is_empty()) {
-            let (from, to) = (root.join(name), tree.root.join(name));
+        for name in listed(root)? {
+            let (from, to) = (root.join(&name), tree.root.join(&name));
             // An unchanged file keeps its time, so that nothing is built again.
             if fs::read(&from).ok() != fs::read(&to).ok() && from.exists() {
                 fs::create_dir_all(to.parent().context("a file of the project lies in a folder")?)?;
-                fs::copy(&from, &to).with_context(|| name.to_owned())?;
+                fs::copy(&from, &to).with_context(|| name.clone())?;
             }
         }
         Ok(tree)

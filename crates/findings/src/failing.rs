@@ -137,7 +137,7 @@ fn retries(record: &Record) -> Option<Draft> {
     let long = record.cells.iter().filter(is_read).filter_map(|cell| {
         let median_ns = cell.metrics.latency_ns.as_ref()?.p50?;
         let histogram = cell.histogram.as_ref()?;
-        let depth = figure::in_flight(cell);
+        let depth = cell.params.in_flight();
         let limit_ns = RETRIED_NS.saturating_mul(depth);
         let many = histogram.count_above(limit_ns);
         (many >= 3 && median_ns.saturating_mul(USUAL) < limit_ns).then_some((many, histogram.len(), limit_ns, cell))

@@ -186,11 +186,11 @@ pub(crate) fn random_read(record: &Record, block_bytes: u64) -> Option<Figure<'_
 
 /// What a test does with one I/O in flight, known with its interval.
 fn one_at_a_time<'a>(record: &'a Record, test: &'a str, block_bytes: u64) -> Option<Figure<'a>> {
-    let same = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && in_flight(cell) == 1;
+    let same = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() == 1;
     let widest_bytes = record.cells_of(test).filter(same).filter_map(|cell| cell.params.span_bytes).max().unwrap_or(0);
     // Where the wide span caught a passing state, a small one does not stand in for it: it is there to show a cache.
     let is_wide = |cell: &&Cell| cell.params.span_bytes.is_none_or(|bytes| bytes >= LARGE_SPAN.min(widest_bytes / NARROW));
-    let cell = standard(record, test, block_bytes).filter(|cell| in_flight(cell) == 1).filter(is_wide)?;
+    let cell = standard(record, test, block_bytes).filter(|cell| cell.params.in_flight() == 1).filter(is_wide)?;
     Figure::of(cell, "iops").filter(|figure| figure.ci95.is_some())
 }
 
@@ -199,14 +199,9 @@ pub(crate) const LARGE_SPAN: u64 = 256 << 20;
 /// A smaller one does where none is so many times as large.
 const NARROW: u64 = 4;
 
-/// I/Os of a cell that are under way at once.
-pub(crate) fn in_flight(cell: &Cell) -> u64 {
-    u64::from(cell.params.queue_depth.max(1)) * u64::from(cell.params.threads.max(1))
-}
-
 /// What a test does at a block size with this many I/Os in flight or more, the best of it: which depth a medium likes is its own affair.
 pub(crate) fn deep<'a>(record: &'a Record, test: &'a str, block_bytes: u64, at_least: u64) -> Option<Figure<'a>> {
-    let fits = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && in_flight(cell) >= at_least;
+    let fits = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() >= at_least;
     let figures = cells(record, test).filter(fits).filter_map(|cell| Figure::of(cell, "iops")).filter(|figure| figure.ci95.is_some());
     figures.max_by(|a, b| a.value.total_cmp(&b.value))
 }
@@ -216,7 +211,7 @@ pub(crate) fn random_write_bound(record: &Record, block_bytes: u64) -> Option<Fi
     if gate::of_run(record).is_some() {
         return None;
     }
-    let fits = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && in_flight(cell) == 1 && gate::bound(cell).is_some();
+    let fits = |cell: &&Cell| cell.params.block_bytes == Some(block_bytes) && cell.params.in_flight() == 1 && gate::bound(cell).is_some();
     Figure::bounding(record.cells_of("random-write").filter(fits).min_by_key(|cell| standing(cell))?, "iops")
 }
 

@@ -40,9 +40,8 @@ pub(crate) fn conclude(record: &Record) -> Option<Finding> {
 
 /// The longest I/O of a cell, where it was longer than a slow medium with all that was queued before it may take.
 fn standing(cell: &Cell) -> Option<u64> {
-    let depth = u64::from(cell.params.queue_depth.max(1)) * u64::from(cell.params.threads.max(1));
     let block_bytes = cell.params.block_bytes?;
-    let limit_ns = LONG_NS.saturating_add(block_bytes.saturating_mul(NS_PER_BYTE)).saturating_mul(depth);
+    let limit_ns = LONG_NS.saturating_add(block_bytes.saturating_mul(NS_PER_BYTE)).saturating_mul(cell.params.in_flight());
     let longest_ns = cell.metrics.latency_ns.as_ref()?.max;
     (longest_ns > limit_ns && !gate::is_impossible(cell)).then_some(longest_ns)
 }

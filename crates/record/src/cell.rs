@@ -164,6 +164,11 @@ impl Params {
         };
         (region, self.threads, self.queue_depth, content)
     }
+
+    /// I/Os under way at once, all threads together.
+    pub fn in_flight(&self) -> u64 {
+        u64::from(self.queue_depth.max(1)) * u64::from(self.threads.max(1))
+    }
 }
 
 fn one() -> u32 {

@@ -26,7 +26,7 @@ pub use feed::{Item, feed};
 pub use medium::{MOST_RUNS, medium, medium_beside};
 pub use run::run;
 pub use table::{MOST_COMPARED, lies_on, order, table};
-pub use text::{TEXTS, about, anchor, framed, methodology, text_page};
+pub use text::{TEXTS, about, anchor, framed, linked_path, methodology, text_page};
 
 use address::Links;
 

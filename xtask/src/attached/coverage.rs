@@ -177,22 +177,25 @@ struct Truth<'a> {
 }
 
 impl Truth<'_> {
-    /// Of a rate what the runs in virtual time say together, and what the way adds to each I/O; of a percentile that of all other runs. Runs that the host
-    /// disturbed say nothing of either.
+    /// Of a percentile that of all other runs together. Runs that the host disturbed say nothing.
     fn figure(&self, figure: Figure) -> Option<f64> {
         let quietest_ns = self.others.iter().map(|cell| lateness_ns(cell)).fold(f64::INFINITY, f64::min);
         let quiet: Vec<&Cell> = self.others.iter().copied().filter(|cell| lateness_ns(cell) <= QUIET * quietest_ns).collect();
-        let way_ns = middle_ns(&quiet)? - middle_ns(self.model)?;
-        let modelled = figure.of(self.model)?;
         match figure {
-            // Several at a time share what the way adds.
-            Figure::Rate if latencies_add_up(self.model) => Some(1e9 / (1e9 / modelled + way_ns / in_flight(self.model.first()?))),
-            Figure::Rate => {
-                let middle = |cells: &[&Cell]| stats::pairwise_median(&cells.iter().filter_map(|cell| rate(&[cell])).collect::<Vec<_>>());
-                Some(modelled * middle(&quiet)? / middle(self.model)?)
-            }
+            Figure::Rate => self.rate(&quiet),
             Figure::P50 | Figure::P99 => figure.of(&quiet),
         }
+    }
+
+    /// What the runs in virtual time say together, and what the way adds to each I/O. Several at a time share what it adds.
+    fn rate(&self, quiet: &[&Cell]) -> Option<f64> {
+        let modelled = rate(self.model)?;
+        if latencies_add_up(self.model) {
+            let way_ns = middle_ns(quiet)? - middle_ns(self.model)?;
+            return Some(1e9 / (1e9 / modelled + way_ns / self.model.first()?.params.in_flight() as f64));
+        }
+        let middle = |cells: &[&Cell]| stats::pairwise_median(&cells.iter().filter_map(|cell| rate(&[cell])).collect::<Vec<_>>());
+        Some(modelled * middle(quiet)? / middle(self.model)?)
     }
 }
 
@@ -200,15 +203,10 @@ impl Truth<'_> {
 fn latencies_add_up(cells: &[&Cell]) -> bool {
     let of = |cell: &&Cell| {
         let (iops, latency) = (cell.metrics.iops?, cell.metrics.latency_ns.as_ref()?);
-        Some((latency.mean * iops.n as f64 / in_flight(cell), iops.n as f64 / iops.value * 1e9))
+        Some((latency.mean * iops.n as f64 / cell.params.in_flight() as f64, iops.n as f64 / iops.value * 1e9))
     };
     let (latencies_ns, took_ns) = cells.iter().filter_map(of).fold((0.0, 0.0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
     took_ns > 0.0 && (0.8..1.25).contains(&(latencies_ns / took_ns))
-}
-
-/// I/Os under way at once.
-fn in_flight(cell: &Cell) -> f64 {
-    f64::from(cell.params.queue_depth.max(1)) * f64::from(cell.params.threads.max(1))
 }
 
 /// What an I/O in the middle of these takes: the mean of the nine deciles, in nanoseconds. Stalls of one I/O of many do not move it.

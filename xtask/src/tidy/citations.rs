@@ -34,20 +34,6 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices("](").filter_map(|(at, open)| line[at + open.len()..].split_once(')').map(|(to, _)| to))
 }
 
-/// A path as seen from the folder of `page`: `../field/ftl.md` from `docs/findings/page.md` is `docs/field/ftl.md`.
-fn resolved(page: &str, to: &str) -> String {
-    let mut parts: Vec<&str> = page.split('/').collect();
-    parts.pop();
-    for part in to.split('/') {
-        match part {
-            ".." => drop(parts.pop()),
-            "." | "" => {}
-            name => parts.push(name),
-        }
-    }
-    parts.join("/")
-}
-
 /// Why `path#anchor` leads nowhere, if it does.
 fn is_lost(project: &Project, path: &str, anchor: Option<&str>) -> Option<String> {
     let is_folder = || project.all().any(|(file, _)| file.starts_with(&format!("{path}/")));
@@ -89,8 +75,8 @@ pub fn links_between_documents_lead_there(project: &Project) -> Vec<Fault> {
             let inside = links(line).filter(|to| !in_code && !to.contains("://") && !to.starts_with("mailto:"));
             let lost = inside.filter_map(|to| {
                 let (to, anchor) = split(to);
-                let page = if to.is_empty() { path.to_owned() } else { resolved(path, to) };
-                is_lost(project, &page, anchor)
+                let page = if to.is_empty() { Some(path.to_owned()) } else { report::collection::linked_path(path, to) };
+                page.map_or_else(|| Some(format!("{to} is outside the project")), |page| is_lost(project, &page, anchor))
             });
             faults.extend(lost.map(|what| Fault::new(path, format!("line {}: {what}", at + 1), why)));
         }

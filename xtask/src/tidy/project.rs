@@ -16,21 +16,26 @@ pub struct Project {
     others: BTreeSet<String>,
 }
 
+/// Paths from the root of what is tracked in the checkout at `root`, and of what is new and not ignored.
+pub fn listed(root: &Path) -> Result<Vec<String>> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .context("git is needed to know which files belong to the project")?;
+    ensure!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr).trim());
+    let names = String::from_utf8(listed.stdout).context("a file name is not UTF-8")?;
+    Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
 impl Project {
     /// Reads the checkout at `root`: what is tracked, and what is new and not ignored.
     pub fn read(root: &Path) -> Result<Project> {
-        let listed = Command::new("git")
-            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-            .current_dir(root)
-            .output()
-            .context("git is needed to know which files belong to the project")?;
-        ensure!(listed.status.success(), "git ls-files: {}", String::from_utf8_lossy(&listed.stderr).trim());
-        let names = String::from_utf8(listed.stdout).context("a file name is not UTF-8")?;
         let mut project = Project { files: BTreeMap::new(), others: BTreeSet::new() };
-        for name in names.split('\0').filter(|name| !name.is_empty() && *name != QUOTES_BAD_INPUT) {
-            match std::fs::read_to_string(root.join(name)) {
-                Ok(text) => drop(project.files.insert(name.to_owned(), text)),
-                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => drop(project.others.insert(name.to_owned())),
+        for name in listed(root)?.into_iter().filter(|name| name != QUOTES_BAD_INPUT) {
+            match std::fs::read_to_string(root.join(&name)) {
+                Ok(text) => drop(project.files.insert(name, text)),
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => drop(project.others.insert(name)),
                 Err(_) => {}
             }
         }

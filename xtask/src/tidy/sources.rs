@@ -18,7 +18,7 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Whether a file holds nothing but tests.
-fn is_tests(path: &str) -> bool {
+pub fn is_tests(path: &str) -> bool {
     path.contains("/tests/") || path.ends_with("/tests.rs") || path.ends_with("/testing.rs")
 }
 

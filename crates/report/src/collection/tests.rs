@@ -350,6 +350,11 @@ fn pages_of_text_are_whole_and_lead_somewhere() {
     let tests = text_page(&tree(), "tests").expect("it is there");
     assert!(tests.contains("href=\"field-classic-tools.html#hdparm\">hdparm</a>"), "{tests}");
     assert!(findings.contains("href=\"field-counterfeits.html#f3probe\">"), "from a folder below");
+    for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/field")).expect("the sources are there").flatten() {
+        let stem = file.path().file_stem().expect("a name").to_string_lossy().into_owned();
+        let name = if stem == "README" { "sources".to_owned() } else { format!("field-{stem}") };
+        assert!(text_page(&tree(), &name).is_some(), "{name} is not in TEXTS");
+    }
     let page = text_page(&tree(), "field-ftl").expect("it is there");
     assert!(page.contains("href=\"simulated-media.html\">") && !page.contains("href=\"field-keys.html\">"), "out of the folder");
 }

@@ -209,20 +209,22 @@ fn target(to: &str, file: &str, links: &Links) -> Option<String> {
         return Some(to.to_owned());
     }
     let (to, anchor) = to.split_once('#').map_or((to, String::new()), |(to, anchor)| (to, format!("#{anchor}")));
-    let path = below_docs(file, to.strip_suffix(".md")?)?;
+    let path = linked_path(file, to.strip_suffix(".md")?)?;
     if let Some(id) = path.strip_prefix("findings/") {
         return Some(format!("{}#{id}", links.text("findings")));
     }
     Some(links.text(name_of(&path)?) + &anchor)
 }
 
-/// The path below docs/ that `to` means in that file; `None` where it leads out of docs/.
-fn below_docs(file: &str, to: &str) -> Option<String> {
+/// The path that a link `to` in that file means: `../field/ftl.md` in `findings/page.md` is `field/ftl.md`; `None` where it leads above
+/// the folder that `file` is counted from.
+pub fn linked_path(file: &str, to: &str) -> Option<String> {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();
     for part in to.split('/') {
         match part {
             ".." => drop(parts.pop()?),
+            "." | "" => {}
             name => parts.push(name),
         }
     }

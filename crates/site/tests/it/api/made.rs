@@ -177,7 +177,7 @@ fn value(description: &Description, schema: &Value, known: &Known, chance: &mut 
         "integer" => number(schema, chance),
         "number" if chance.below(2) == 0 => json!(chance.bits() as f64 / 1e9),
         "number" => number(schema, chance),
-        "boolean" => json!((chance.below(2) == 0)),
+        "boolean" => Value::Bool(chance.below(2) == 0),
         "null" => Value::Null,
         _ => json!(text(known, chance)),
     }
